@@ -95,7 +95,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): $(PROJECTS) app.json constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) -e '.[chat]' $(LISTED:%=-e ./%)
+	$(PIP_INSTALL) -e '.[chat,mcp]' $(LISTED:%=-e ./%)
 	@touch $@
 
 $(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python

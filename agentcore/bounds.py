@@ -27,6 +27,12 @@ UPLOAD_BYTES = 32 * 1024 * 1024
 CALLS_IN_FLIGHT = 256
 """Calls that run or wait at one time."""
 
+CLIENT_CALLS_IN_FLIGHT = 32
+"""Calls of one client over MCP that run or wait at one time, unless app.json says otherwise."""
+
+MCP_WAIT_SECONDS = 50.0
+"""How long a call over MCP stays open while a person is asked: many clients give up after 60 s."""
+
 CALL_NESTING = 8
 """Tools that call tools that call tools."""
 

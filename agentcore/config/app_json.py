@@ -11,6 +11,7 @@ from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.bounds import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
+    CLIENT_CALLS_IN_FLIGHT,
     LOOP_BLOCKED_END_SECONDS,
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
@@ -34,6 +35,7 @@ OWN_EXTENSION = "nknedgckhghbjmpccimgigjfcgccdocj"
 
 ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
+ClientName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
 ExtensionId = Annotated[str, StringConstraints(pattern=r"^[a-p]{32}$")]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -162,6 +164,20 @@ class ApprovalsConfig(ConfigModel):
     ] = False
 
 
+class ClientConfig(ConfigModel):
+    """What one client that calls tools over MCP may do."""
+
+    tools: Annotated[
+        Texts, Field(description="Patterns of the tools that it may call; `!pattern` leaves some out.")
+    ] = ("*",)
+    mode: Annotated[
+        ApprovalMode | None, Field(description="What becomes of its calls that no rule means; else approvals.mode.")
+    ] = None
+    calls_in_flight: Annotated[
+        int, Field(ge=1, le=CALLS_IN_FLIGHT, description="Calls of it that run or wait at one time.")
+    ] = CLIENT_CALLS_IN_FLIGHT
+
+
 class LimitsConfig(ConfigModel):
     """Bounds of the host; times in seconds."""
 
@@ -213,6 +229,10 @@ class AppDocument(ConfigModel):
     models: Annotated[Any, Field(repr=False, description="Models: names, endpoints, abilities.")] = {}
     agents: Annotated[Any, Field(repr=False, description="Agents: instructions, tools, model.")] = {}
     approvals: Annotated[ApprovalsConfig, Field(description="Which calls a person is asked about.")] = ApprovalsConfig()
+    clients: Annotated[
+        dict[ClientName, ClientConfig],
+        Field(description="Clients that call tools over MCP, by the names that they were connected with."),
+    ] = {}
     limits: Annotated[LimitsConfig, Field(description="Bounds of the host.")] = LimitsConfig()
     locale: Annotated[
         Literal["en", "zh"],

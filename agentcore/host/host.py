@@ -239,7 +239,7 @@ class Host:
             ToolError: `approver_not_found`.
         """
 
-        owner = Principal("client", name).name
+        owner = self.store.client_keys.named(name).principal.name
 
         def end() -> None:
             self.policy.drop_granted_by(owner)

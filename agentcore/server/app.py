@@ -31,6 +31,7 @@ from agentcore.server.http.reader import BodyReader, validate_body, validate_que
 from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
+from agentcore.server.mcp import MCP_PATH, McpEntrance
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.route_table import ServerRoute, ServerRoutes
@@ -93,16 +94,24 @@ class Dispatcher:
             return readable(request, await self._answer_extension(request, path, raw_query))
         found = self._routes.find(request.method, path)
         if found is None:
-            return await self._answer_other(request, await gate.identify(request), path, raw_query)
+            return await self._answer_other(request, await self._identify(request, path), path, raw_query)
         route, values = found
         if route.action is None:
             return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
-        principal = await gate.identify(request)
+        principal = await self._identify(request, path)
         authorise(principal, route.action)
         exchange = Exchange(self.parts, request, principal, path, values, raw_query)
         if principal.kind not in REVOCABLE:
             return await self._carry_out(route, exchange)
         return await self._answer_revocable(route, exchange)
+
+    async def _identify(self, request: web.BaseRequest, path: str) -> Principal:
+        """Who asks; the key of an MCP client opens nothing but the one door, which keeps it to sessions of its own."""
+        principal = await self.parts.gate.identify(request)
+        if principal.kind == "mcp" and path != MCP_PATH:
+            message = f"this key is for MCP alone: it is shown at {MCP_PATH}"
+            raise ToolError("forbidden", message, principal=principal.kind)
+        return principal
 
     async def _answer_extension(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
         """The answer to an extension: on the routes that are for them, and without a key where those are open."""
@@ -234,6 +243,7 @@ def create_app(
     credentials = Credentials(
         store.page_sessions, "page", host.state.token, store.client_keys, extensions=server.extensions
     )
+    mcp = McpEntrance(host)
     parts = ServerParts(
         host=host,
         addresses=own,
@@ -249,6 +259,7 @@ def create_app(
         connections=int,
         live_control=LiveControl(host),
         live_connections=LiveConnections(),
+        serve_mcp=mcp.answer,
     )
     host.own_origins.declare("page", own.origins)
     app = _application(Dispatcher(parts, ROUTES), max_connections or connection_limit())
@@ -256,11 +267,15 @@ def create_app(
     async def warm_chat(_: web.Application) -> None:
         parts.chat.warm()
 
+    async def close_mcp(_: web.Application) -> None:
+        await mcp.close()
+
     async def close_chat(_: web.Application) -> None:
         """Before the host rejects what waits: these calls wait again after a restart."""
         await parts.chat.close()
 
     app.on_startup.append(warm_chat)
+    app.on_shutdown.append(close_mcp)
     app.on_shutdown.append(close_chat)
     return app
 

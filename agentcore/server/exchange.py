@@ -17,8 +17,12 @@ from agentcore.server.http.connection import Connection
 from agentcore.server.http.event_streams import EventStreams
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
+from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
 from agentcore.server.modules.switch import ModuleSwitch
+
+Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
+"""Answers one request."""
 
 Describe = Callable[[Iterable[ModuleRoute]], Awaitable[dict[str, Any]]]
 """Gives the description of the API (OpenAPI), with the routes that modules serve now."""
@@ -40,6 +44,7 @@ class ServerParts:
         connections: How many connections are open.
         live_control: Which pages may act through modules' own routes.
         live_connections: Who is being served on which connection.
+        serve_mcp: Answers clients of MCP.
         streams: Ends the open streams and WebSockets of modules, one by one.
         cache: What was made once: the description of the API, hashes of the list of tools.
         limits: Time limits.
@@ -61,6 +66,7 @@ class ServerParts:
     connections: Callable[[], int]
     live_control: LiveControl
     live_connections: LiveConnections
+    serve_mcp: Answering
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)
 

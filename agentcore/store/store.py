@@ -12,6 +12,7 @@ from agentcore.store.chat.store import ChatStore
 from agentcore.store.credentials.client_keys import ClientKeys
 from agentcore.store.credentials.page_sessions import PageSessions
 from agentcore.store.database.database import Database
+from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
 from agentcore.store.record.call_row import notice
 from agentcore.store.record.record import Record
@@ -33,6 +34,7 @@ class Store:
     approvals: ApprovalStore
     tabs: TabStore
     module_sources: ModuleSources
+    mcp_sessions: McpSessionStore
 
     @classmethod
     @asynccontextmanager
@@ -62,6 +64,7 @@ class Store:
                 ApprovalStore(database),
                 TabStore(database),
                 ModuleSources(database),
+                McpSessionStore(database),
             )
 
 

@@ -55,12 +55,13 @@ export class AcApprovalClients extends Localized(LitElement) {
   }
 
   /** @param {Client} client */
-  _client({name, origin, scopes, lastUsedAt}) {
+  _client({name, kind, origin, scopes, lastUsedAt}) {
+    const may = kind === 'mcp' ? ['mcp'] : scopes;
     return html`
       <li>
         <div class="about">
           <span class="name">${name}${origin ? html` <span class="muted small">${visibleText(origin)}</span>` : nothing}</span>
-          <span class="scopes">${scopes.map((scope) => html`<span class="badge">${t(`approval.keyScope.${scope}`)}</span>`)}</span>
+          <span class="scopes">${may.map((scope) => html`<span class="badge">${t(`approval.keyScope.${scope}`)}</span>`)}</span>
           <span class="muted small">${t('approval.lastUsed', {time: formatTime(lastUsedAt, {seconds: false})})}</span>
         </div>
         <button class="small danger" aria-label=${t('approval.revokeNamed', {name})} @click=${(/** @type {Event} */ event) => this._revoke(event, name)}>${t('approval.revoke')}</button>

@@ -39,7 +39,7 @@ def list_approvers(config_path: Path, as_json: bool) -> None:
         rows = [
             (
                 each["name"],
-                " ".join(each["scopes"]),
+                "call tools" if each["kind"] == "mcp" else " ".join(each["scopes"]),
                 each["origin"] or each["kind"],
                 _day(each["createdAt"]),
                 _day(each["lastUsedAt"]),

@@ -13,7 +13,7 @@ from agentcore.bounds import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.store.credentials import ClientKeys
-from agentcore.store.credentials.client_keys import ClientKind
+from agentcore.store.credentials.client_keys import PairedKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code
 from agentcore.store.record import CallRow, Record
 from agentcore.store.record.call_row import notice
@@ -36,7 +36,7 @@ class PairingRequest:
     """
 
     name: str
-    kind: ClientKind
+    kind: PairedKind
     origin: str
     scopes: frozenset[KeyScope]
 

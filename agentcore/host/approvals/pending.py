@@ -55,6 +55,11 @@ class PendingApproval:
         """Whether it is still in the queue."""
         return self._queue.get(self.request.call_id) is self and not self.is_expired
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person has said a word on it."""
+        return self.verdict is not None
+
     def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
         """Whether this is exactly the call that a caller asks for: its arguments, its tool, its session."""
         is_same_tool = self.request.definition.acts_like(definition)

@@ -20,6 +20,7 @@ Action = Literal[
     "approve",
     "resume",
     "pair",
+    "connect",
     "revoke",
     "manage_modules",
     "change_settings",
@@ -32,7 +33,8 @@ Action = Literal[
 and all their events, without changing them; `converse`: make sessions, talk in them, change and forget them. `share`:
 be told which sessions there are, by their titles, to share something with one. `propose`: ask for a change of the
 policy, which a person then confirms. `approve`: decide calls that wait. `pair`: give a client a key, with its scopes;
-`revoke`: take keys and grants away. `stop`, `resume`: the emergency stop. `read` is all else that is no secret.
+`connect`: give an agent a key to call tools with over MCP, as a model calls them; `revoke`: take keys and grants away.
+`stop`, `resume`: the emergency stop. `read` is all else that is no secret.
 """
 
 Reach = Literal["all", "own"]
@@ -46,9 +48,9 @@ _DECIDES: frozenset[Action] = frozenset(("approve", "resume", "pair", "change_po
 
 _MAY: dict[str, frozenset[Action]] = {
     "page": _ASKS | {"propose"},
-    "token": _ASKS | {"propose"},
-    "cli": _ASKS | _DECIDES,
-    "approver": _LOOKS | _DECIDES | {"revoke", "stop"},
+    "token": _ASKS | {"propose", "connect"},
+    "cli": _ASKS | _DECIDES | {"connect"},
+    "approver": _LOOKS | _DECIDES | {"connect", "revoke", "stop"},
     "chat": frozenset(("read", "call")),
     "mcp": frozenset(("read", "call")),
     "host": frozenset(("read", "call")),

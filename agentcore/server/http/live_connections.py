@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from agentcore.api import Principal
 from agentcore.server.http.connection import Connection
 
-REVOCABLE = frozenset(("client", "page", "approver"))
+REVOCABLE = frozenset(("client", "mcp", "page", "approver"))
 """Kinds of principals whose credentials can be taken back while the server runs."""
 
 

@@ -1,5 +1,6 @@
 """The server's routes, one file a group; all of them are in `ROUTES`."""
 
+from agentcore.server.mcp import ROUTES as MCP_ROUTES
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
     approval_policy,
@@ -45,6 +46,7 @@ ROUTES: tuple[ServerRoute, ...] = (
     *workspace.ROUTES,
     *events.ROUTES,
     *metrics.ROUTES,
+    *MCP_ROUTES,
 )
 """Every route of the server; those of modules are in the host's table."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aiohttp import hdrs
 from pydantic import Field
 
-from agentcore.api.context import KeyScope, Principal
+from agentcore.api.context import KeyScope
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals import PairingRequest
@@ -14,7 +14,7 @@ from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
-from agentcore.store.credentials import CODE_SECONDS, ClientKind
+from agentcore.store.credentials import CODE_SECONDS, PairedKind
 from agentcore.store.record import notice
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
@@ -49,7 +49,7 @@ class PairBody(StrictModel):
 
     code: Annotated[str, Field(min_length=1, max_length=40)]
     name: Annotated[str, Field(min_length=1, max_length=64)]
-    kind: ClientKind = "program"
+    kind: PairedKind = "program"
     scopes: Scopes = frozenset()
 
 
@@ -149,7 +149,8 @@ async def revoke(exchange: Exchange) -> Answer:
     """End what a client may do, and what goes on for it: that only takes rights away."""
     name = exchange.path_values["name"]
     parts = exchange.parts
-    sessions = await exchange.host.revoke_client(name, lambda: parts.live_connections.end(Principal("client", name)))
+    principal = exchange.host.store.client_keys.named(name).principal
+    sessions = await exchange.host.revoke_client(name, lambda: parts.live_connections.end(principal))
     for session_id in sessions:
         parts.chat.end_turns(session_id)
     row = notice("approver_revoked", name=name)

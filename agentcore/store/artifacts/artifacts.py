@@ -34,6 +34,7 @@ from agentcore.store.artifacts.rows import (
     find_artifact,
     forget_incomplete,
     insert_artifact,
+    newest_artifacts,
     remove_artifact,
     too_large,
     used_bytes,
@@ -172,6 +173,18 @@ class ArtifactStore:
         if artifact is None:
             raise unknown_artifact(artifact_id)
         return artifact
+
+    async def newest(
+        self, limit: int, *, session_id: str | None = None, before: int | None = None
+    ) -> list[tuple[int, Artifact]]:
+        """Artifacts that calls have stored, the newest first, each with its number.
+
+        Args:
+            limit: At most so many.
+            session_id: Only those of this session; None: of all.
+            before: Only those with a smaller number, to go on from there.
+        """
+        return await self._database.read(partial(newest_artifacts, limit, session_id, before))
 
     async def load(self, artifact_id: str) -> bytes:
         """All bytes of an artifact.

@@ -82,6 +82,19 @@ def find_artifact(artifact_id: str, owner: str | None, connection: sqlite3.Conne
     return None if row is None else Artifact(*row)
 
 
+def newest_artifacts(
+    limit: int, session_id: str | None, before: int | None, connection: sqlite3.Connection
+) -> list[tuple[int, Artifact]]:
+    """Artifacts that calls have stored, the newest first, each with its number."""
+    query = (
+        f"SELECT number, {ARTIFACT_COLUMNS} FROM artifacts WHERE owner = ''"  # noqa: S608 - names
+        " AND (:session IS NULL OR session_id = :session) AND (:before IS NULL OR number < :before)"
+        " ORDER BY number DESC LIMIT :limit"
+    )
+    found = connection.execute(query, {"session": session_id, "before": before, "limit": limit})
+    return [(number, Artifact(*row)) for number, *row in found]
+
+
 def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
     """Enter an artifact and take out as many of the oldest as the quota asks for; gives their ids.
 

@@ -24,10 +24,15 @@ CLIENT_KEYS = 32
 KEY_PREFIX = "acap_"
 """What every key begins with, so that one is recognised where it leaked."""
 
-ClientKind = Literal["program", "extension"]
-"""What a client says it is: a program of the person's, or an extension of their browser."""
+PairedKind = Literal["program", "extension"]
+"""What a client that is paired says it is: a program of the person's, or an extension of their browser."""
+
+ClientKind = Literal["program", "extension", "mcp"]
+"""The same, or an agent that calls tools over MCP: it was connected, not paired, and has no scopes."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_MCP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+"""Part of the id of the client's session."""
 _SECRET_BYTES = 32
 _TOUCH_INTERVAL_MS = 3_600_000
 _NEW_OWNER = "page"
@@ -58,7 +63,7 @@ class KnownClient:
     @property
     def principal(self) -> Principal:
         """Who asks, when its key is shown."""
-        return Principal("client", self.name, self.scopes)
+        return Principal("mcp", self.name) if self.kind == "mcp" else Principal("client", self.name, self.scopes)
 
 
 class ClientKeys:
@@ -76,12 +81,12 @@ class ClientKeys:
     async def add(
         self, name: str, scopes: Iterable[KeyScope], *, kind: ClientKind = "program", origin: str = ""
     ) -> str:
-        """A new key, once the disk has it. Only where a person has confirmed it.
+        """A new key, once the disk has it. Only where a person has confirmed it, or connects an agent themselves.
 
         Raises:
             ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
         """
-        self.check_new(name)
+        self.check_new(name, kind)
         key = KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         now_ms = int(self._now() * 1000)
         client = KnownClient(name, _hashed(key), now_ms, now_ms, frozenset(scopes), kind, origin)
@@ -104,6 +109,18 @@ class ClientKeys:
         # it may have been revoked while that was written
         return self._known.get(known.key_hash)
 
+    def named(self, name: str) -> KnownClient:
+        """The client of a name.
+
+        Raises:
+            ToolError: `approver_not_found`.
+        """
+        found = next((known for known in self._known.values() if known.name == name), None)
+        if found is None:
+            message = f"no client {name!r} is paired or connected"
+            raise ToolError("approver_not_found", message, name=name, approvers=sorted(self._names()))
+        return found
+
     async def revoke(self, name: str, end: Callable[[], None]) -> list[str]:
         """End what a client may do, at once and for good: its key, and what it allowed for later.
 
@@ -114,29 +131,25 @@ class ClientKeys:
         Raises:
             ToolError: `approver_not_found`.
         """
-        hashes = [known.key_hash for known in self._known.values() if known.name == name]
-        if not hashes:
-            raise ToolError(
-                "approver_not_found", f"no client {name!r} is paired", name=name, approvers=sorted(self._names())
-            )
-        for key_hash in hashes:
-            del self._known[key_hash]
+        known = self.named(name)
+        del self._known[known.key_hash]
         # first: what it has open must not go on while the disk is waited for
         end()
-        return await self._database.write(partial(_delete, name, Principal("client", name).name), is_durable=True)
+        return await self._database.write(partial(_delete, name, known.principal.name), is_durable=True)
 
     def clients(self) -> list[KnownClient]:
         """The paired clients, the last used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
 
-    def check_new(self, name: str) -> None:
+    def check_new(self, name: str, kind: ClientKind = "program") -> None:
         """See that a client of this name could be paired.
 
         Raises:
             ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
         """
-        if not _NAME.fullmatch(name):
-            message = f"{name!r} cannot be a client's name: up to 40 letters, digits and _ . -"
+        pattern, characters = (_MCP_NAME, "_ and -") if kind == "mcp" else (_NAME, "_ . -")
+        if not pattern.fullmatch(name):
+            message = f"{name!r} cannot be a client's name: up to 40 letters, digits and {characters}"
             raise ToolError("invalid_name", message, name=name)
         if name in self._names():
             message = f"a client {name!r} is paired already; revoke it first, or use another name"

@@ -359,6 +359,19 @@ _CALL_WORDS = (
     "ALTER TABLE chat_calls ADD COLUMN words TEXT NOT NULL DEFAULT ''",
 )
 
+_MCP_SESSIONS = (
+    # handshake: JSON, what client and server told each other; narrowing: JSON, what the connection asks of itself
+    """
+    CREATE TABLE mcp_sessions (
+        session_id TEXT PRIMARY KEY,
+        principal TEXT NOT NULL,
+        handshake TEXT NOT NULL,
+        narrowing TEXT NOT NULL,
+        last_used_at_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -378,5 +391,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MESSAGE_CONTEXT,
     _CLIENT_CALLS,
     _CALL_WORDS,
+    _MCP_SESSIONS,
 )
 """The statements of each step, in order."""

@@ -1,0 +1,78 @@
+"""Who calls over MCP, and what that client may have."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import Field
+
+from agentcore.api import Principal
+from agentcore.bounds import MCP_WAIT_SECONDS
+from agentcore.config import ClientConfig
+from agentcore.host.policy import PERSONS
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What a connection asks of itself: to be offered fewer tools, and to wait for a person for longer.
+
+    Args:
+        tools: Patterns of the tools that it wants; none: all that the client may have.
+        wait_s: How long a call of its stays open while a person is asked, in seconds.
+    """
+
+    tools: tuple[str, ...] = ()
+    wait_s: Annotated[float, Field(gt=0)] = MCP_WAIT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One connection of a client.
+
+    Args:
+        principal: By its credential: `mcp:NAME`, or the API token, whose calls are a person's own.
+        session_id: The session that its calls belong to.
+        approval_url: Where a person decides on what it wants.
+        config: What app.json says of the client.
+        narrowing: What the connection says of itself.
+        found: Names of the tools that it looked for and found, the newest last; they stay with the connection.
+    """
+
+    principal: Principal
+    session_id: str
+    approval_url: str
+    config: ClientConfig = field(default_factory=ClientConfig)
+    narrowing: Narrowing = Narrowing()
+    found: list[str] = field(default_factory=list)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a model stands behind it: then it gets what is shaped for models, and is asked about."""
+        return self.principal.kind not in PERSONS
+
+    def may_have(self, tool: str) -> bool:
+        """Whether it is offered a tool, and may call it."""
+        return is_meant(tool, self.config.tools) and (not self.narrowing.tools or is_meant(tool, self.narrowing.tools))
+
+    def names(self, tool: str) -> bool:
+        """Whether a pattern speaks of this tool, and not of every tool there is."""
+        patterns = (*self.config.tools, *self.narrowing.tools)
+        return any(fnmatchcase(tool, pattern) for pattern in patterns if pattern.strip("*"))
+
+
+def is_meant(name: str, patterns: Sequence[str]) -> bool:
+    """Whether patterns mean a tool: one with `!` beats those without; where there are only such, the rest is meant."""
+    if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
+        return False
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    return not wanted or any(fnmatchcase(name, pattern) for pattern in wanted)
+
+
+def patterns_in(text: str) -> tuple[str, ...]:
+    """Patterns from a text in which commas stand between them."""
+    return tuple(_stripped(text.split(",")))
+
+
+def _stripped(parts: Iterable[str]) -> list[str]:
+    return [part.strip() for part in parts if part.strip()]

@@ -1,0 +1,246 @@
+"""Calls of clients: nothing runs twice, whatever a client does that knows nothing of approvals.
+
+Such a client gives up after a minute, sends its call again, or several at once. So a call that a person is asked about
+is known by who makes it, in which session, its tool and its arguments. When an equal one comes and nobody waits for the
+first any more, the two are one: asked once, run once.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host import CallRequest, Host
+from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.calls import CallOutcome, ModelReader
+from agentcore.host.modules import RegisteredTool
+from agentcore.mcp.caller import Caller
+
+RESULT_KEPT_SECONDS = 120.0
+"""How long the result of a call is kept whose client went away while it ran."""
+
+_TELL_SECONDS = 10.0
+
+TellProgress = Callable[[float, float | None, str], Awaitable[None]]
+"""Tells the client how far a call is: a number that grows, what it grows to, and words."""
+
+
+class _Key(NamedTuple):
+    """What makes two calls the same wish."""
+
+    client: str
+    session_id: str
+    tool: str
+    digest: str
+
+
+@dataclass(slots=True)
+class _Left:
+    """A call that a person approved, whose client has gone: it runs, or its result waits to be fetched."""
+
+    work: asyncio.Task[CallOutcome]
+    ended_at: float | None = None
+
+
+@dataclass(slots=True)
+class ClientCalls:
+    """Brings the calls of all clients through the host.
+
+    Args:
+        host: Carries them out.
+    """
+
+    host: Host
+    _attended: set[str] = field(default_factory=set)
+    _left: dict[_Key, _Left] = field(default_factory=dict)
+    _in_flight: dict[str, int] = field(default_factory=dict)
+
+    async def call(
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress
+    ) -> CallOutcome:
+        """Carry out one call.
+
+        Where it is cancelled, what it began ends too, unless a person is or was asked about it.
+
+        Raises:
+            ToolError: `too_many_calls`.
+        """
+        with _Place(self._in_flight, caller):
+            if not caller.is_model:
+                return await self._run(caller, tool, arguments, tell, waits=True)
+            return await self._call_of_model(caller, tool, arguments, tell)
+
+    async def close(self) -> None:
+        """End what goes on without a client; what ran is on record."""
+        works = [left.work for left in self._left.values()]
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
+
+    # -- a model's call ----------------------------------------------------------------------------------------
+
+    async def _call_of_model(
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress
+    ) -> CallOutcome:
+        arguments = tool.schema.repair(arguments)
+        key = _Key(
+            caller.principal.name,
+            caller.session_id,
+            tool.definition.name,
+            hashlib.sha256(to_json(arguments)).hexdigest(),
+        )
+        self._drop_old()
+        if (left := self._left.pop(key, None)) is not None:
+            return await self._stay_with(key, left.work)
+        call_id = self._waiting_alone(key)
+        if call_id is None:
+            outcome = await self._run(caller, tool, arguments, tell)
+            if outcome.error is None or outcome.error.type != "approval_required":
+                return outcome
+            call_id = outcome.call_id
+        return await self._after_decision(caller, key, call_id, arguments, tell)
+
+    def _waiting_alone(self, key: _Key) -> str | None:
+        """The id of an equal call that waits for a person, or was decided, and whose client has gone."""
+        approvals = self.host.approvals
+        asked = [*approvals.waiting, *(request for request, _ in approvals.unused)]
+        return next((each.call_id for each in asked if self._is_same(each, key)), None)
+
+    def _is_same(self, request: ApprovalRequest, key: _Key) -> bool:
+        if request.call_id in self._attended:
+            return False
+        made_by = (request.principal.name, request.session_id, request.definition.name)
+        pending = self.host.approvals.find(request.call_id)
+        return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
+
+    async def _after_decision(
+        self, caller: Caller, key: _Key, call_id: str, arguments: dict[str, Any], tell: TellProgress
+    ) -> CallOutcome:
+        """Wait for a person as long as the client does, and run what was approved."""
+        self._attended.add(call_id)
+        try:
+            if not await self._is_decided(caller, call_id, tell):
+                return CallOutcome(call_id, error=_still_waiting(caller, self.host, call_id))
+        finally:
+            self._attended.discard(call_id)
+        request = self._request(caller, key.tool, arguments, call_id, waits=True)
+        # a task of its own: what a person has approved is not ended by a client that gives up
+        notify = _Progress(tell).notify
+        work = asyncio.create_task(self.host.call(request, notify), name=f"mcp:{call_id}")
+        return await self._stay_with(key, work)
+
+    async def _is_decided(self, caller: Caller, call_id: str, tell: TellProgress) -> bool:
+        pending = self.host.approvals.find(call_id)
+        if pending is None or pending.is_decided:
+            return True  # expired or withdrawn: sending it again says so
+        waiting = asyncio.ensure_future(pending.wait())
+        began = time.monotonic()
+        try:
+            while not waiting.done() and (gone := time.monotonic() - began) < caller.narrowing.wait_s:
+                await tell(gone, None, f"waiting for a person to decide at {caller.approval_url}")
+                left = caller.narrowing.wait_s - gone
+                await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
+        finally:
+            waiting.cancel()
+        after = self.host.approvals.find(call_id)
+        return after is None or after.is_decided
+
+    async def _stay_with(self, key: _Key, work: asyncio.Task[CallOutcome]) -> CallOutcome:
+        """The outcome of an approved call; where the client goes away meanwhile, it waits for the next equal one."""
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            if not work.cancelled():
+                left = self._left[key] = _Left(work)
+                work.add_done_callback(lambda _: _note_end(left))
+            raise
+
+    def _drop_old(self) -> None:
+        oldest = time.monotonic() - RESULT_KEPT_SECONDS
+        for key in [key for key, left in self._left.items() if left.ended_at is not None and left.ended_at < oldest]:
+            del self._left[key]
+
+    # -- the host ----------------------------------------------------------------------------------------------
+
+    async def _run(
+        self,
+        caller: Caller,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+        tell: TellProgress,
+        *,
+        waits: bool = False,
+    ) -> CallOutcome:
+        request = self._request(caller, tool.definition.name, arguments, waits=waits)
+        return await self.host.call(request, _Progress(tell).notify)
+
+    def _request(
+        self, caller: Caller, tool: str, arguments: dict[str, Any], call_id: str | None = None, *, waits: bool
+    ) -> CallRequest:
+        return CallRequest(
+            tool,
+            arguments,
+            caller.principal,
+            session_id=caller.session_id,
+            call_id=call_id,
+            waits_for_approval=waits,
+            mode=caller.config.mode,
+            reader=ModelReader(may_call=caller.may_have) if caller.is_model else None,
+        )
+
+
+class _Place:
+    """A call's place among those of its client."""
+
+    def __init__(self, in_flight: dict[str, int], caller: Caller) -> None:
+        self._in_flight, self._name = in_flight, caller.principal.name
+        self._limit = caller.config.calls_in_flight
+
+    def __enter__(self) -> None:
+        count = self._in_flight.get(self._name, 0)
+        if count >= self._limit:
+            message = f"{count} calls of this client are on their way already; wait until some have ended"
+            raise ToolError("too_many_calls", message, retryable=True, limit=self._limit)
+        self._in_flight[self._name] = count + 1
+
+    def __exit__(self, *_: object) -> None:
+        self._in_flight[self._name] -= 1
+        if not self._in_flight[self._name]:
+            del self._in_flight[self._name]
+
+
+class _Progress:
+    """Passes progress on, in its order."""
+
+    def __init__(self, tell: TellProgress) -> None:
+        self._tell, self._told = tell, 0.0
+
+    def notify(self, kind: str, told: Mapping[str, Any]) -> None:
+        """What the host tells of a call on its way."""
+        if kind != "progress":
+            return
+        # it has to grow from one to the next, and a tool may give none or a smaller one
+        fraction = told.get("fraction")
+        self._told = max(self._told + 1e-6, fraction if isinstance(fraction, float) else 0.0)
+        total = 1.0 if isinstance(fraction, float) else None
+        asyncio.ensure_future(self._tell(self._told, total, str(told.get("message", ""))))  # noqa: RUF006
+
+
+def _note_end(left: _Left) -> None:
+    left.ended_at = time.monotonic()
+    if not left.work.cancelled():
+        left.work.exception()  # nobody may ever ask for it
+
+
+def _still_waiting(caller: Caller, host: Host, call_id: str) -> ToolError:
+    pending = host.approvals.find(call_id)
+    expires_at = None if pending is None else pending.request.expires_at_ms
+    message = (
+        f"a person has to approve this call first, at {caller.approval_url} – tell them. It has not run. Once they "
+        "have approved it, send the same call again, with the same arguments: it runs then, once"
+    )
+    return ToolError("approval_required", message, retryable=True, callId=call_id, expiresAt=expires_at)

@@ -1,0 +1,206 @@
+"""The tools that one client is shown: under names that all clients take, and found by a search where there are many."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import mcp_types as types
+
+from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.turn.tool_search import search, summary, words
+from agentcore.chat.turn.toolbox import FIND_TOOLS, choose
+from agentcore.errors import ToolError
+from agentcore.host.modules import RegisteredTool, ToolRegistry
+from agentcore.mcp.caller import Caller
+from agentcore.near_names import near_names, unknown_name
+from agentcore.tool_forms import FORMS
+
+CALL_TOOL = "call_tool"
+"""Calls a tool that `find_tools` has found: clients that take their list of tools once know no other way to it."""
+
+NAME_CHARS = 48
+"""A tool's name at most: clients put their own name of the server in front of it, and their providers take 64."""
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_HASH_CHARS = 6
+_FOUND = 8
+_FOUND_KEPT = 32
+_PAGE = 100
+"""Tools in one page of the list."""
+
+
+class Shown(NamedTuple):
+    """A tool as a client knows it."""
+
+    name: str
+    tool: RegisteredTool
+
+
+def outward_name(name: str) -> str:
+    """A tool's name as every client takes it: known characters, and cut with a hash where it is too long."""
+    plain = _NOT_IN_NAMES.sub("_", name)
+    if len(plain) <= NAME_CHARS:
+        return plain
+    mark = hashlib.sha256(name.encode()).hexdigest()[:_HASH_CHARS]
+    return f"{plain[: NAME_CHARS - _HASH_CHARS - 1]}_{mark}"
+
+
+class Catalog:
+    """What there is for clients.
+
+    Args:
+        registry: All tools.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+
+    def page(self, caller: Caller, cursor: str | None) -> types.ListToolsResult:
+        """One page of the list of tools.
+
+        Raises:
+            ToolError: `invalid_arguments`: there is no such page.
+        """
+        listed = self._listed(caller)
+        start = 0 if cursor is None else _place(cursor, len(listed))
+        end = start + _PAGE
+        return types.ListToolsResult(
+            tools=[types.Tool.model_validate(tool, by_name=False) for tool in listed[start:end]],
+            next_cursor=str(end) if end < len(listed) else None,
+        )
+
+    def tool(self, caller: Caller, name: str) -> RegisteredTool:
+        """The tool that a client means by a name.
+
+        Raises:
+            ToolError: `unknown_tool`, `module_stopping`, `module_failed`.
+        """
+        tools = self._registry.tools
+        if name in tools and caller.may_have(name):
+            return tools[name]
+        own = {outward_name(inner): inner for inner in tools if caller.may_have(inner)}
+        if name in own:
+            return tools[own[name]]
+        if name not in tools:
+            self._registry.get(name)  # tells a tool that is away from one that never was
+        near = near_names(name, own)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+
+    def schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments as the client was shown it; None: there is no such tool."""
+        try:
+            return self.tool(caller, name).schema.to(FORMS["mcp"].dialect).schema
+        except ToolError:
+            return None
+
+    def find(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Look for tools; what is found stands in the client's list from now on, and can be called at once.
+
+        Raises:
+            ToolError: `invalid_arguments`.
+        """
+        query = arguments.get("query")
+        if not isinstance(query, str) or not words(query):
+            raise ToolError("invalid_arguments", f"query must say in words what the tool should do; got {query!r:.100}")
+        offered = self._offered(caller)
+        best = search(offered, query, _FOUND)
+        added = [tool.name for tool in best if tool.name not in caller.found]
+        caller.found[:] = [*caller.found, *added][-_FOUND_KEPT:]
+        found = [
+            {
+                "name": outward_name(tool.name),
+                "description": summary(tool),
+                "arguments": tool.schema.to(FORMS["mcp"].dialect).schema,
+            }
+            for tool in best
+        ]
+        if not found:
+            modules = ", ".join(dict.fromkeys(tool.module for tool in offered))
+            return {"found": [], "note": f"No tool answers to that. There are tools of the modules {modules}."}
+        return {"found": found, "note": f"Call one by its name, or by {CALL_TOOL} with name and arguments."}
+
+    # -- what is listed ----------------------------------------------------------------------------------------
+
+    def _listed(self, caller: Caller) -> list[dict[str, Any]]:
+        offered = self._offered(caller)
+        tools = self._registry.tools
+        if not caller.is_model:
+            return [self._described(tools[tool.name], caller) for tool in offered]
+        names = choose(offered)
+        hidden = len(offered) - len(names)
+        listed = [self._described(tools[name], caller) for name in names]
+        if hidden <= 0:
+            return listed
+        known = {tool.name for tool in offered}
+        found = [name for name in caller.found if name in known and name not in names]
+        return [*listed, _finder(hidden), _caller(), *(self._described(tools[name], caller) for name in found)]
+
+    def _offered(self, caller: Caller) -> list[OfferedTool]:
+        replaced = self._registry.stood_in_for()
+        return [
+            OfferedTool(
+                name,
+                tool.definition.description,
+                tool.schema,
+                "server",
+                tool.module.name,
+                tool.definition.rank,
+                caller.names(name),
+            )
+            for name, tool in self._registry.tools.items()
+            if caller.may_have(name) and (not caller.is_model or tool.module.name not in replaced or caller.names(name))
+        ]
+
+    def _described(self, tool: RegisteredTool, caller: Caller) -> dict[str, Any]:
+        form, definition = FORMS["mcp"], tool.definition
+        described = form.write(definition, tool.schema.to(form.dialect))
+        described["name"] = outward_name(definition.name)
+        if caller.is_model:
+            # who declares it has to give data with every result, and clients then show that in place of the text and
+            # the pictures that are made for models
+            described.pop("outputSchema", None)
+        return described
+
+
+def _place(cursor: str, count: int) -> int:
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9 or int(cursor) >= count:  # noqa: PLR2004
+        raise ToolError(
+            "invalid_arguments", f"there is no page {cursor[:40]!r} of the list of tools; begin without a cursor"
+        )
+    return int(cursor)
+
+
+def _finder(hidden: int) -> dict[str, Any]:
+    return {
+        "name": FIND_TOOLS,
+        "description": (
+            f"Find tools that are not listed here; there are {hidden} more. Gives names, what they do, and their "
+            f"arguments; call them with {CALL_TOOL}."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "What the tool should do, in a few words."}},
+            "required": ["query"],
+        },
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    }
+
+
+def _caller() -> dict[str, Any]:
+    return {
+        "name": CALL_TOOL,
+        "description": f"Call a tool that {FIND_TOOLS} has found.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The tool's name."},
+                "arguments": {
+                    "type": "object",
+                    "description": f"Its arguments, as {FIND_TOOLS} said.",
+                    "additionalProperties": True,
+                },
+            },
+            "required": ["name"],
+        },
+    }

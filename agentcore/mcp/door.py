@@ -1,0 +1,130 @@
+"""The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.shared.exceptions import MCPError
+
+from agentcore.chat.turn.toolbox import FIND_TOOLS
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.calls import ArtifactReading, ModelReader
+from agentcore.mcp.artifacts import ClientArtifacts
+from agentcore.mcp.caller import Caller
+from agentcore.mcp.calls import ClientCalls
+from agentcore.mcp.catalog import CALL_TOOL, Catalog
+from agentcore.mcp.results import to_error, to_mcp
+
+_NAME = "agentcore"
+_INSTRUCTIONS = (
+    "Tools of a person's own machine. A person may have to approve a call: a result that says `approval_required` "
+    "tells where. Tell them, and send the same call again once they have; it runs once. Results that are too long are "
+    "cut, and say how the rest is read."
+)
+
+Context = ServerRequestContext[Any, Any]
+CallerOf = Callable[[Context], Caller]
+"""Finds the client behind a request; the transport put it there."""
+
+
+class Door:
+    """Answers what clients ask, whichever way it comes in.
+
+    Args:
+        host: Carries it out.
+        caller_of: Says who asks.
+
+    Attributes:
+        server: The SDK's registry of handlers, for a transport to drive.
+        calls: The calls of all clients.
+    """
+
+    def __init__(self, host: Host, caller_of: CallerOf) -> None:
+        self._host, self._caller_of = host, caller_of
+        self._catalog = Catalog(host.registry)
+        self.calls = ClientCalls(host)
+        self._artifacts = ClientArtifacts(host)
+        self.server: Server[Any] = Server(
+            _NAME,
+            version=version("agentcore-runtime"),
+            title="agentcore",
+            instructions=_INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+        )
+
+    @property
+    def handshake(self) -> InitializationOptions:
+        """What a client is told when it connects."""
+        return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
+
+    def input_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments as this client was shown it; None: there is no such tool."""
+        return self._catalog.schema(caller, name)
+
+    async def close(self) -> None:
+        """End what goes on without a client."""
+        await self.calls.close()
+
+    # -- what clients ask --------------------------------------------------------------------------------------
+
+    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        caller = self._caller_of(ctx)
+        try:
+            return self._catalog.page(caller, None if params is None else params.cursor)
+        except ToolError as exc:
+            raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
+        try:
+            if name == FIND_TOOLS and caller.is_model:
+                return await self._find_tools(ctx, caller, arguments)
+            if name == CALL_TOOL and caller.is_model:
+                name, arguments = _inner_call(arguments)
+            tool = self._catalog.tool(caller, name)
+            outcome = await self.calls.call(caller, tool, arguments, partial(_tell, ctx))
+        except ToolError as exc:
+            return to_error(exc)
+        reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
+        return to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
+
+    async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
+        before = list(caller.found)
+        found = self._catalog.find(caller, arguments)
+        if caller.found != before:
+            await ctx.session.send_tool_list_changed()
+        text = to_json(found).decode()
+        return types.CallToolResult(content=[types.TextContent(text=text)])
+
+    async def _list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return await self._artifacts.list(self._caller_of(ctx), None if params is None else params.cursor)
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            return await self._artifacts.read(self._caller_of(ctx), params.uri)
+        except ToolError as exc:
+            raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+
+async def _tell(ctx: Context, progress: float, total: float | None, message: str) -> None:
+    await ctx.session.report_progress(progress, total, message)
+
+
+def _inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    name, inner = arguments.get("name"), arguments.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(inner, dict):
+        message = f"{CALL_TOOL} takes name, a text, and arguments, an object, as {FIND_TOOLS} gave them"
+        raise ToolError("invalid_arguments", message)
+    return name, inner

@@ -1,0 +1,61 @@
+"""How a call ended, as MCP says it."""
+
+from typing import Any
+
+import mcp_types as types
+
+from agentcore.api import ArtifactLink, Text
+from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
+from agentcore.errors import ToolError
+from agentcore.host.calls import ArtifactReading, CallOutcome
+
+ARTIFACT_URI = "agentcore://artifacts/"
+"""What the address of an artifact begins with."""
+
+
+def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_model: bool) -> types.CallToolResult:
+    """The end of a call.
+
+    Args:
+        outcome: How it ended.
+        source: The tool, named where what comes from the open world is marked.
+        reading: Says how artifacts are read that the result brings along.
+        for_model: Whether a model reads it, which gets data only where the text is the same; a program gets all.
+    """
+    output = outcome_output(outcome, source=source, reading=reading)
+    content = [_block(block) for block in output["blocks"]]
+    if outcome.error is not None:
+        return types.CallToolResult(content=content, is_error=True)
+    result = outcome.unwrap()
+    links = [_link(block) for block in result.blocks() if isinstance(block, ArtifactLink)]
+    data = result.data if isinstance(result.data, dict) else None
+    if for_model and not _says_data(outcome):
+        data = None
+    return types.CallToolResult(content=[*content, *links], structured_content=data)
+
+
+def to_error(error: ToolError) -> types.CallToolResult:
+    """A failure, as text alone: a sentence that a model can act on."""
+    output: ToolOutput = error_output(error)
+    return types.CallToolResult(content=[_block(block) for block in output["blocks"]], is_error=True)
+
+
+def _says_data(outcome: CallOutcome) -> bool:
+    """Whether the text of a result is its data, so that a client that shows only one of both hides nothing."""
+    result = outcome.unwrap()
+    blocks = result.blocks()
+    if outcome.is_untrusted or result.truncated or len(blocks) > 1:
+        return False
+    return not blocks or (isinstance(blocks[0], Text) and blocks[0].text == outcome.encoded_data.decode())
+
+
+def _block(block: dict[str, Any]) -> types.ContentBlock:
+    if block["type"] == "image":
+        return types.ImageContent(data=block["base64"], mime_type=block["mime"])
+    return types.TextContent(text=block["text"])
+
+
+def _link(link: ArtifactLink) -> types.ContentBlock:
+    return types.ResourceLink(
+        uri=ARTIFACT_URI + link.artifact_id, name=link.name, mime_type=link.mime, size=link.size_bytes
+    )

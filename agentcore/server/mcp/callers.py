@@ -1,0 +1,59 @@
+"""Who asks over HTTP, as the door for MCP knows them."""
+
+from http import HTTPStatus
+
+from aiohttp import hdrs
+
+from agentcore.bounds import APPROVAL_SECONDS, MCP_WAIT_SECONDS
+from agentcore.config import ClientConfig
+from agentcore.mcp import Caller, Narrowing, patterns_in
+from agentcore.server.addresses import counterpart_url
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.reader import parse_query
+from agentcore.server.http.refusal import Refusal
+
+_WAIT_DIGITS = 6
+
+
+def caller_for(exchange: Exchange, session_id: str, narrowing: Narrowing | None = None) -> Caller:
+    """The client behind a request.
+
+    Args:
+        exchange: The request.
+        session_id: The session that its calls belong to.
+        narrowing: What it has asked of itself before; None: what the address says.
+    """
+    principal = exchange.principal
+    config = (
+        exchange.host.config.clients.get(principal.id, ClientConfig()) if principal.kind == "mcp" else ClientConfig()
+    )
+    return Caller(
+        principal,
+        session_id,
+        approval_url(exchange),
+        config,
+        narrowing_in(exchange.raw_query) if narrowing is None else narrowing,
+    )
+
+
+def narrowing_in(raw_query: str) -> Narrowing:
+    """What a connection asks of itself by its address: `?tools=browser_*,read_file&wait=600`.
+
+    Raises:
+        Refusal: `invalid_query`.
+    """
+    query = parse_query(raw_query)
+    wait = query.get("wait", "")
+    if wait and not (wait.isascii() and wait.isdigit() and len(wait) <= _WAIT_DIGITS):
+        message = f"wait is {wait[:40]!r}; give how long a call may wait for a person, in seconds"
+        raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", message)
+    wait_s = min(max(1.0, float(wait)), APPROVAL_SECONDS) if wait else MCP_WAIT_SECONDS
+    return Narrowing(patterns_in(query.get("tools", "")), wait_s)
+
+
+def approval_url(exchange: Exchange) -> str:
+    """Where a person decides on calls; the page, where there is no approval view."""
+    parts = exchange.parts
+    if parts.counterpart is None:
+        return parts.addresses.base_url
+    return counterpart_url(parts.addresses, exchange.request.headers.get(hdrs.HOST, ""), parts.counterpart)

@@ -1,0 +1,63 @@
+"""The address `/mcp`: imports what serves it at the first request, so that a server without MCP starts as fast."""
+
+import asyncio
+from http import HTTPStatus
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from agentcore.host import Host
+from agentcore.installing import pip_command
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer, Sent
+
+if TYPE_CHECKING:
+    from agentcore.server.mcp.serving import McpServing
+
+
+class McpEntrance:
+    """What every client of MCP over HTTP comes in by.
+
+    Args:
+        host: Its tools are served.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._opening = asyncio.Lock()
+        self._serving: McpServing | None = None
+
+    async def answer(self, exchange: Exchange) -> Answer | Sent:
+        """Answer one request of a client.
+
+        Raises:
+            Refusal: `mcp_not_installed`.
+        """
+        serving = self._serving or await self._open()
+        return await serving.answer(exchange)
+
+    async def close(self) -> None:
+        """End what goes on; may be called twice."""
+        serving, self._serving = self._serving, None
+        if serving is not None:
+            await serving.close()
+
+    async def _open(self) -> "McpServing":
+        async with self._opening:
+            if self._serving is None:
+                if find_spec("mcp") is None:
+                    raise Refusal(
+                        HTTPStatus.NOT_IMPLEMENTED,
+                        "mcp_not_installed",
+                        f"the SDK of MCP is not installed here: {pip_command('agentcore-runtime[mcp]')}",
+                    )
+                with self._host.importing():
+                    serving = await asyncio.to_thread(_import_serving)
+                self._serving = await serving.open(self._host)
+            return self._serving
+
+
+def _import_serving() -> "type[McpServing]":
+    from agentcore.server.mcp.serving import McpServing  # noqa: PLC0415 - takes about a second, at the first request
+
+    return McpServing

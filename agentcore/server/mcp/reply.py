@@ -1,0 +1,125 @@
+"""The answer to one request of a client: JSON if there is nothing to tell on the way, else a stream of events."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types import JSONRPCRequest, RequestId
+
+from agentcore.encoding import to_json
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.mcp.session import McpSession, notification
+
+SESSION_ID = "Mcp-Session-Id"
+_TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)
+
+
+class Told:
+    """Implements the SDK's `DispatchContext` for a notification, which is not answered."""
+
+    transport = _TRANSPORT
+    can_send_request = False
+    request_id: RequestId | None = None
+
+    def __init__(self, session: McpSession) -> None:
+        self.message_metadata = ServerMessageMetadata(request_context=session.caller)
+        self.cancel_requested = anyio.Event()
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Nothing can be asked here.
+
+        Raises:
+            NoBackChannelError: Always.
+        """
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Nothing can be told here."""
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Nothing is on its way."""
+
+
+class Reply:
+    """Implements the SDK's `DispatchContext` for one request over HTTP.
+
+    Args:
+        exchange: The HTTP request.
+        session: Whose it is.
+        request: What it asks.
+    """
+
+    def __init__(self, exchange: Exchange, session: McpSession, request: JSONRPCRequest) -> None:
+        self._exchange, self._session = exchange, session
+        self._token = progress_token_from_params(request.params)
+        self._stream: RawStream | None = None
+        self._has_ended = False
+        self.request_id: RequestId | None = request.id
+        self.message_metadata = ServerMessageMetadata(request_context=session.caller)
+        self.cancel_requested = anyio.Event()
+
+    @property
+    def transport(self) -> TransportContext:
+        """What carries it."""
+        return _TRANSPORT
+
+    @property
+    def can_send_request(self) -> bool:
+        """Whether the client can be asked something on the way."""
+        return not self._has_ended
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Ask the client something on the way.
+
+        Raises:
+            MCPError: It answers with an error, or not in time.
+        """
+        if self._has_ended:
+            raise NoBackChannelError(method)
+        return await self._session.ask(self.open(), method, params, opts)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Tell the client something on the way; who reads too slowly misses it."""
+        if not self._has_ended and not (self._stream is not None and self._stream.is_behind):
+            self.open().write(frame("message", notification(method, params)))
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far it is, if the client wants to know."""
+        if self._token is None:
+            return
+        told = {"progressToken": self._token, "progress": progress, "total": total, "message": message}
+        await self.notify("notifications/progress", {name: value for name, value in told.items() if value is not None})
+
+    def open(self) -> RawStream:
+        """The stream; what is not begun begins."""
+        if self._stream is None:
+            self._stream = RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers)
+        return self._stream
+
+    def keep_alive(self) -> None:
+        """Show that it goes on, so that nobody on the way takes it for dead."""
+        self.open().write(b": alive\n\n")
+
+    def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
+        """Send the end of it."""
+        self._has_ended = True
+        body = to_json(message)
+        if self._stream is None:
+            return Answer(body, status, JSON, self._headers)
+        self._stream.write(frame("message", body))
+        return self._stream.end()
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {SESSION_ID: self._session.caller.session_id}

@@ -1,0 +1,120 @@
+"""One session of an MCP client over HTTP, of the revisions that begin with a handshake."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.connection import Connection
+from mcp.server.models import InitializationOptions
+from mcp.server.runner import ServerRunner
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JSONRPCResponse, RequestId
+
+from agentcore.encoding import to_json
+from agentcore.mcp import Caller, Door
+from agentcore.server.http.raw_stream import RawStream, frame
+
+_ANSWER_SECONDS = 600.0
+"""How long a client has for what it is asked; it may ask its person."""
+
+
+class Standalone:
+    """The channel for what belongs to no request: the stream that a client keeps open with GET, if it has one."""
+
+    def __init__(self, session: "McpSession") -> None:
+        self._session = session
+        self.stream: RawStream | None = None
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Ask the client something.
+
+        Raises:
+            MCPError: It answers with an error, or not in time; there is no stream.
+        """
+        if self.stream is None:
+            raise NoBackChannelError(method)
+        return await self._session.ask(self.stream, method, params, opts)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Tell the client something, if it listens."""
+        if self.stream is not None and not self.stream.is_behind:
+            self.stream.write(frame("message", notification(method, params)))
+
+
+class McpSession:
+    """What is known of a client that is connected.
+
+    Args:
+        caller: Who it is.
+        door: Answers it.
+        handshake: What it is told when it connects.
+
+    Attributes:
+        in_flight: Its requests that are being answered, by id: the task and what cancels it.
+        connection: The SDK's view of it.
+    """
+
+    def __init__(self, caller: Caller, door: Door, handshake: InitializationOptions) -> None:
+        self.caller = caller
+        self.standalone = Standalone(self)
+        self.connection = Connection.for_loop(self.standalone, session_id=caller.session_id)
+        self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
+        self.in_flight: dict[RequestId, asyncio.Task[dict[str, Any]]] = {}
+        self.last_used_at = time.time()
+        self._asked: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._numbers = itertools.count(1)
+
+    def restore(self, client: InitializeRequestParams, protocol_version: str) -> None:
+        """Go on where an earlier process was."""
+        self.connection.client_params, self.connection.protocol_version = client, protocol_version
+        self.connection.initialized.set()
+
+    async def ask(
+        self, stream: RawStream, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
+    ) -> dict[str, Any]:
+        """Send the client a request on a stream, and wait for the answer that it posts.
+
+        Raises:
+            MCPError: It answers with an error, or not in time.
+        """
+        request_id = f"agentcore-{next(self._numbers)}"
+        answer = self._asked[request_id] = asyncio.get_running_loop().create_future()
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params or {})}
+        stream.write(frame("message", to_json(message)))
+        try:
+            async with asyncio.timeout((opts or {}).get("timeout", _ANSWER_SECONDS)):
+                answered: dict[str, Any] = await answer
+                return answered
+        except TimeoutError as exc:
+            raise MCPError(REQUEST_TIMEOUT, f"the client did not answer {method} in time") from exc
+        finally:
+            del self._asked[request_id]
+
+    def take_answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
+        """Take what the client posted; what nobody waits for, or has an answer already, is dropped."""
+        waiting = self._asked.get(str(message.id))
+        if waiting is None or waiting.done():
+            return
+        if isinstance(message, JSONRPCError):
+            waiting.set_exception(MCPError.from_jsonrpc_error(message))
+        else:
+            waiting.set_result(message.result)
+
+    def end(self) -> None:
+        """End its streams and requests."""
+        for task in tuple(self.in_flight.values()):
+            task.cancel()
+        for waiting in self._asked.values():
+            if not waiting.done():
+                waiting.cancel()
+
+
+def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
+    """A notification as JSON text."""
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    return to_json(message | {"params": dict(params)} if params else message)

@@ -1,0 +1,189 @@
+"""Who is connected over HTTP: sessions begin with a handshake, outlive a restart of the server, and end when unused."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+from mcp_types import InitializeRequestParams
+from pydantic import ValidationError
+
+from agentcore.encoding import to_json
+from agentcore.host import Host
+from agentcore.mcp import Door, Narrowing
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.raw_stream import RawStream
+from agentcore.server.mcp.callers import caller_for
+from agentcore.server.mcp.session import McpSession
+from agentcore.store.mcp_sessions import McpSessionRow
+
+log = structlog.get_logger(__name__)
+
+UNUSED_SECONDS = 1800.0
+"""How long a session stays that nobody uses."""
+
+SESSIONS = 64
+"""Sessions of one client at one time."""
+
+_LOOK_SECONDS = 60.0
+_SAVE_SECONDS = 60.0
+_HEARTBEAT_SECONDS = 25.0
+
+
+class McpSessions:
+    """The sessions of all clients.
+
+    Args:
+        host: Knows what belongs to a session.
+        door: Answers clients.
+    """
+
+    def __init__(self, host: Host, door: Door) -> None:
+        self._host, self._door = host, door
+        self._store = host.store.mcp_sessions
+        self._handshake = door.handshake
+        self._sessions: dict[str, McpSession] = {}
+        self._saved_at: dict[str, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
+        self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, exchange: Exchange) -> McpSession:
+        """A session for a client that begins; it counts once its handshake is done."""
+        self._make_room(exchange.principal.name)
+        session_id = f"mcp-{secrets.token_hex(16)}"
+        session = McpSession(caller_for(exchange, session_id), self._door, self._handshake)
+        self._sessions[session_id] = session
+        return session
+
+    def drop(self, session: McpSession) -> None:
+        """Forget a session whose handshake failed."""
+        self._sessions.pop(session.caller.session_id, None)
+
+    async def keep(self, session: McpSession) -> None:
+        """Have a session outlive the process."""
+        client = session.connection.client_params
+        if client is None:
+            return
+        shown = client.model_dump(by_alias=True, mode="json", exclude_none=True)
+        handshake = {"version": session.connection.protocol_version, "client": shown}
+        narrowing = {"tools": session.caller.narrowing.tools, "wait_s": session.caller.narrowing.wait_s}
+        caller = session.caller
+        now = time.time()
+        self._saved_at[caller.session_id] = now
+        await self._store.save(
+            McpSessionRow(
+                caller.session_id,
+                caller.principal.name,
+                to_json(handshake).decode(),
+                to_json(narrowing).decode(),
+                int(now * 1000),
+            )
+        )
+
+    async def find(self, exchange: Exchange, session_id: str) -> McpSession | None:
+        """The session of an id, if it is this client's; one of an earlier process goes on."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            row = await self._store.find(session_id, exchange.principal.name)
+            # two requests may have looked at once
+            session = self._sessions.get(session_id) or (None if row is None else self._revive(exchange, row))
+        if session is None or session.caller.principal.name != exchange.principal.name:
+            return None
+        session.last_used_at = time.time()
+        if session.last_used_at - self._saved_at.get(session_id, 0.0) > _SAVE_SECONDS:
+            await self.keep(session)
+        return session
+
+    async def keep_open(self, exchange: Exchange, stream: RawStream) -> None:
+        """Hold a stream open until its client goes or the server ends."""
+        ended = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            if not ended.done():
+                ended.set_result(None)
+
+        connection = exchange.connection
+        connection.on_lost = connection.end_stream = end
+        exchange.parts.streams.add(end)
+        try:
+            while not ended.done():
+                stream.write(b": alive\n\n")
+                await asyncio.wait((ended,), timeout=_HEARTBEAT_SECONDS)
+        finally:
+            exchange.parts.streams.discard(end)
+            connection.on_lost = connection.end_stream = None
+
+    async def end(self, session_id: str) -> None:
+        """End a session, and what it has open unless that keeps running."""
+        session = self._sessions.pop(session_id, None)
+        self._saved_at.pop(session_id, None)
+        await self._store.remove(session_id)
+        if session is not None:
+            session.end()
+        await self._release(session_id)
+
+    async def close(self) -> None:
+        """The server ends; the sessions stay, for the next process."""
+        self._unsubscribe()
+        self._timer.cancel()
+        for session in self._sessions.values():
+            session.end()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _make_room(self, client: str) -> None:
+        """End the session that a client has not used for longest, where it has as many as it may."""
+        own = [session for session in self._sessions.values() if session.caller.principal.name == client]
+        idle = [session for session in own if not session.in_flight]
+        if len(own) >= SESSIONS and idle:
+            oldest = min(idle, key=lambda session: session.last_used_at)
+            del self._sessions[oldest.caller.session_id]  # at once: others may begin meanwhile
+            self._spawn(self.end(oldest.caller.session_id))
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _revive(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
+        try:
+            handshake, narrowing = json.loads(row.handshake), json.loads(row.narrowing)
+            client = InitializeRequestParams.model_validate(handshake["client"], by_name=False)
+        except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
+            return None
+        kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"])
+        session = McpSession(caller_for(exchange, row.session_id, kept), self._door, self._handshake)
+        session.restore(client, handshake["version"])
+        self._sessions[row.session_id] = session
+        return session
+
+    def _tell_of_tools(self) -> None:
+        for session in self._sessions.values():
+            self._spawn(session.connection.send_tool_list_changed())
+
+    def _look(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
+        self._spawn(self._end_unused())
+
+    async def _end_unused(self) -> None:
+        oldest = time.time() - UNUSED_SECONDS
+        for session in list(self._sessions.values()):
+            if session.last_used_at < oldest and not session.in_flight:
+                await self.end(session.caller.session_id)
+        for session_id in await self._store.take_unused(int((oldest - _SAVE_SECONDS) * 1000)):
+            if session_id not in self._sessions:
+                await self._release(session_id)
+
+    async def _release(self, session_id: str) -> None:
+        await self._host.tabs.end_session(session_id)
+        await self._host.policy.forget_session(session_id)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, name="mcp:sessions")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

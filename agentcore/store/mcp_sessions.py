@@ -1,0 +1,66 @@
+"""Sessions of MCP clients: what a client tells once outlives the process, so that it need not notice a restart."""
+
+import sqlite3
+from functools import partial
+from typing import NamedTuple
+
+from agentcore.store.database.database import Database
+
+
+class McpSessionRow(NamedTuple):
+    """One session.
+
+    Args:
+        principal: Whose it is, as `Principal.name` says.
+        handshake: JSON text: the revision that was agreed on, and what the client said of itself.
+        narrowing: JSON text: what the connection asks of itself.
+        last_used_at_ms: Milliseconds since 1970.
+    """
+
+    session_id: str
+    principal: str
+    handshake: str
+    narrowing: str
+    last_used_at_ms: int
+
+
+class McpSessionStore:
+    """The table of the sessions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, row: McpSessionRow) -> None:
+        """Keep a session, as it is now."""
+        await self._database.write(partial(_save, row))
+
+    async def find(self, session_id: str, principal: str) -> McpSessionRow | None:
+        """The session of an id, if it is this principal's."""
+        return await self._database.read(partial(_find, session_id, principal))
+
+    async def remove(self, session_id: str) -> None:
+        """Forget a session."""
+        await self._database.write(partial(_remove, session_id))
+
+    async def take_unused(self, before_ms: int) -> list[str]:
+        """Forget the sessions that nobody has used since then; gives their ids."""
+        return await self._database.write(partial(_take_unused, before_ms))
+
+
+def _save(row: McpSessionRow, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO mcp_sessions VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _find(session_id: str, principal: str, connection: sqlite3.Connection) -> McpSessionRow | None:
+    query = f"SELECT {', '.join(McpSessionRow._fields)} FROM mcp_sessions WHERE session_id = ? AND principal = ?"  # noqa: S608 - names
+    row = connection.execute(query, (session_id, principal)).fetchone()
+    return None if row is None else McpSessionRow(*row)
+
+
+def _remove(session_id: str, connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM mcp_sessions WHERE session_id = ?", (session_id,))
+
+
+def _take_unused(before_ms: int, connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("DELETE FROM mcp_sessions WHERE last_used_at_ms < ? RETURNING session_id", (before_ms,))
+    return [session_id for (session_id,) in found.fetchall()]

@@ -1,0 +1,202 @@
+"""Calls of MCP clients, which know nothing of approvals: asked once, run once, and always told what to do."""
+
+import asyncio
+
+import pytest
+
+from tests.server.mcp.conftest import LIMIT_S, request
+
+
+def said(result):
+    """The text of a result, of the SDK's client or as JSON."""
+    content = result["content"] if isinstance(result, dict) else result.content
+    return "\n".join(block["text"] if isinstance(block, dict) else block.text for block in content)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_client_of_each_kind_of_revision_lists_and_calls_tools(start_mcp, mode):
+    mcp = await start_mcp()
+    async with mcp.client(await mcp.key(), mode=mode) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert listed["shop_look"].description == "Look at a shelf."
+        assert listed["shop_look"].input_schema["required"] == ["shelf"]
+        assert listed["shop_look"].annotations.read_only_hint is True
+        result = await client.call_tool("shop_look", {"shelf": "rice"})
+        assert (result.is_error, said(result)) == (False, '{"shelf":"rice","goods":3}')
+        assert result.structured_content == {"shelf": "rice", "goods": 3}
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_each_revision_with_a_handshake_is_agreed_on(start_mcp, by_hand, version):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    hand.session = ""
+    told = await hand.connect(version)
+    assert told["protocolVersion"] == version
+    assert told["serverInfo"]["name"] == "agentcore"
+    assert told["capabilities"]["tools"] == {"listChanged": True}
+
+
+async def test_call_that_needs_a_person_says_where_and_runs_once_when_it_is_sent_again(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    first = await hand.call("shop_sell", {"item": "rice"})
+    assert first["isError"]
+    assert said(first).startswith("Error approval_required: a person has to approve this call first, at ")
+    assert mcp.server.approval_address in said(first)
+    await hand.call("shop_sell", {"item": "rice"})
+    assert len(await mcp.waiting()) == 1  # the same wish, and not asked twice
+    await mcp.decide()
+    assert mcp.shop.sold == []  # nobody waits for it: it runs when it is sent again
+    assert said(await hand.call("shop_sell", {"item": "rice", "count": None})) == "sold rice"
+    assert mcp.shop.sold == ["rice"]
+    again = await hand.call("shop_sell", {"item": "rice"})
+    assert again["isError"]  # a new wish, which is asked about anew
+    assert mcp.shop.sold == ["rice"]
+
+
+async def test_call_that_is_decided_while_its_client_waits_runs_at_once(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "tea"}))
+    await mcp.decide()
+    assert said(await call) == "sold tea"
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "salt"}))
+    await mcp.decide(approved=False)
+    assert "approval_denied" in said(await call)
+    assert mcp.shop.sold == ["tea"]
+
+
+async def test_equal_calls_side_by_side_are_two_wishes(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    calls = [asyncio.create_task(hand.call("shop_sell", {"item": "tea"}, number)) for number in (1, 2)]
+    await mcp.waiting(2)
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_result_of_an_approved_call_whose_client_gave_up_is_given_to_the_next_equal_one(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    call = asyncio.create_task(hand.call("shop_sell_slowly", {"item": "wine"}))
+    await mcp.decide()
+    await mcp.shop.begun.wait()
+    call.cancel()  # the client closes its connection, as after a minute
+    await asyncio.gather(call, return_exceptions=True)
+    again = asyncio.create_task(hand.call("shop_sell_slowly", {"item": "wine"}))
+    mcp.shop.gate.set()
+    assert said(await again) == "sold wine"
+    assert mcp.shop.sold == ["wine"]
+    assert mcp.host.approvals.waiting == []
+
+
+async def test_call_that_nobody_was_asked_about_ends_with_its_client(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    call = asyncio.create_task(hand.call("shop_count"))
+    await mcp.shop.begun.wait()
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    async with asyncio.timeout(LIMIT_S):
+        while mcp.shop.sold != ["cancelled"]:
+            await asyncio.sleep(0.01)
+
+
+async def test_client_cancels_a_request_by_its_id(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    call = asyncio.create_task(hand.post(request("tools/call", {"name": "shop_count", "arguments": {}}, "c-1")))
+    await mcp.shop.begun.wait()
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "c-1"}}
+    assert (await hand.post(cancel))[0] == 202
+    _, answer, _ = await call
+    assert answer["error"]["message"] == "Request cancelled"
+    assert mcp.shop.sold == ["cancelled"]
+
+
+async def test_progress_reaches_a_client_that_asks_for_it(start_mcp):
+    mcp = await start_mcp()
+    told = []
+
+    async def note(progress, total, message):
+        told.append((total, message))
+        mcp.shop.gate.set()
+
+    async with mcp.client(await mcp.key()) as client:
+        result = await client.call_tool("shop_count", {}, progress_callback=note)
+    assert said(result) == "counted"
+    assert told == [(1.0, "half of it")]
+
+
+async def test_failure_of_a_tool_is_a_sentence_to_act_on(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    failed = await hand.call("shop_fail")
+    assert failed["isError"]
+    assert said(failed) == "Error out_of_stock: there is none left; ask for another one (item: rice)"
+    wrong = await hand.call("shop_look", {"shelves": 1})
+    assert said(wrong).startswith("Error invalid_arguments:")
+    unknown = await hand.call("shop_lok")
+    assert "unknown_tool" in said(unknown)
+    assert "shop_look" in said(unknown)
+
+
+async def test_picture_comes_without_data_which_clients_would_show_in_its_place(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    result = await hand.call("shop_picture")
+    assert [block["type"] for block in result["content"]] == ["text", "image"]
+    assert "structuredContent" not in result
+
+
+async def test_long_result_is_cut_and_its_whole_is_a_resource_of_that_client_alone(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand, other = await by_hand(mcp), await by_hand(mcp, "other")
+    result = await hand.call("shop_list")
+    (link,) = [block for block in result["content"] if block["type"] == "resource_link"]
+    assert len(said({"content": [each for each in result["content"] if each["type"] == "text"]})) < 3000
+    assert link["uri"].removeprefix("agentcore://artifacts/") in result["content"][0]["text"]
+    _, listed, _ = await hand.post(request("resources/list"))
+    assert [each["uri"] for each in listed["result"]["resources"]] == [link["uri"]]
+    _, read, _ = await hand.post(request("resources/read", {"uri": link["uri"]}))
+    assert read["result"]["contents"][0]["text"].endswith("line 1999")
+    _, listed, _ = await other.post(request("resources/list"))
+    assert listed["result"]["resources"] == []
+    _, refused, _ = await other.post(request("resources/read", {"uri": link["uri"]}))
+    assert refused["error"]["data"]["type"] == "artifact_not_found"
+
+
+async def test_what_app_json_says_of_a_client_holds(start_mcp, by_hand):
+    narrow = {"tools": ["shop_*", "!shop_sell*"], "calls_in_flight": 1, "mode": "deny"}
+    mcp = await start_mcp(clients={"hand": narrow, "free": {"mode": "allow"}})
+    hand, free = await by_hand(mcp), await by_hand(mcp, "free")
+    _, listed, _ = await hand.post(request("tools/list"))
+    names = {tool["name"] for tool in listed["result"]["tools"]}
+    assert "shop_look" in names
+    assert "shop_sell" not in names
+    assert "unknown_tool" in said(await hand.call("shop_sell", {"item": "rice"}))
+    assert "approval_denied" in said(await hand.call("shop_look", {"shelf": "rice"}))
+    assert said(await free.call("shop_sell", {"item": "rice"})) == "sold rice"
+    assert mcp.shop.sold == ["rice"]
+
+
+async def test_client_has_no_more_calls_on_their_way_than_it_may(start_mcp, by_hand):
+    mcp = await start_mcp(clients={"hand": {"calls_in_flight": 1}})
+    hand = await by_hand(mcp)
+    first = asyncio.create_task(hand.call("shop_count", request_id=1))
+    await mcp.shop.begun.wait()
+    assert said(await hand.call("shop_look", {"shelf": "rice"}, 2)).startswith("Error too_many_calls:")
+    mcp.shop.gate.set()
+    assert said(await first) == "counted"
+
+
+async def test_calls_with_the_api_token_are_the_person_s_own_and_get_all_of_a_result(start_mcp):
+    mcp = await start_mcp()
+    async with mcp.client(mcp.host.state.token.get_secret_value()) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert listed["shop_picture"].output_schema is not None
+        assert said(await client.call_tool("shop_sell", {"item": "oil"})) == "sold oil"
+        assert (await client.call_tool("shop_picture", {})).structured_content == {"width": 1}
+        assert said(await client.call_tool("shop_list", {})).endswith("line 1999")
