@@ -56,7 +56,7 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
         found = find_module(name, config, chosen)
         if isinstance(found, FamilyMember):
             view.blocks[found.family.key] = block_model(found.load())
-        key, model = settings_in_code(found)
+        key, model = settings_in_code(found, config)
         raw = module_settings(config, name, key, model)
         values = _shown(config, model, raw)
     except KeyboardInterrupt:

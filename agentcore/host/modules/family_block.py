@@ -5,40 +5,46 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, validate_settings
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError
 from agentcore.host.discovery.families import FamilyMember
-from agentcore.host.discovery.finding import Found
+from agentcore.host.discovery.finding import Found, Places
+from agentcore.host.discovery.references import references_of
 from agentcore.host.modules.manifest import settings_of
 
 _PARAMETERS = 2
 
 
-def make_member(
-    member: FamilyMember, family: Any, model: type[BaseModel] | None, block: RawSettings | None = None
-) -> Any:
+def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None, block: RawSettings) -> Any:
     """The module that a family makes of a block. Runs code of the family: in a thread, under a limit.
 
     Args:
         model: What its blocks are, as `block_model` gives it.
-        block: The block with what its references stand for; None: as it stands in app.json.
+        block: The block with what its references stand for.
     Raises:
         ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
         BaseException: What the family raised.
     """
-    return family(member.name, _checked(raw_block(member) if block is None else block, model))
+    return family(member.name, _checked(block, model))
 
 
-def settings_in_code(found: Found) -> tuple[str, type[BaseModel] | None]:
+def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel] | None]:
     """The key of a module's settings and their class, as its code says. Imports it, and makes the module of a block.
 
+    Args:
+        places: app.json, in whose environment and secrets the references of a block are looked up.
     Raises:
         BaseException: Whatever keeps it from being imported or made.
     """
     target = found.load()
     if isinstance(found, FamilyMember):
-        target = make_member(found, target, block_model(target))
+        block = raw_block(found)
+        if isinstance(places, AppConfig):
+            values = references_of(places).resolve(block.values, block.origins).values
+            block = RawSettings(block.key, values, block.origins)
+        target = make_member(found, target, block_model(target), block)
     return settings_of(target, found.name)
 
 

@@ -69,7 +69,7 @@ def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) ->
     names = installed_names(places)
     for name in names:
         try:
-            key, declared = settings_in_code(find_module(name, places, (chosen or {}).get(name, "")))
+            key, declared = settings_in_code(find_module(name, places, (chosen or {}).get(name, "")), places)
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema

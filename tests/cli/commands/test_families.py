@@ -94,3 +94,19 @@ def test_key_of_a_family_that_is_not_installed_is_an_error(place):
     done = place.run("modules", "list")
     assert done.code == 2
     assert "bells: unknown key" in done.err
+
+
+def test_block_refers_to_variables_and_secrets_and_is_shown_with_the_references(ringing):
+    ringing.environ |= {"RING_TIMES": "2", "RING_SOUND": "ding"}
+    block = {"sound": "${RING_SOUND}", "times": "${RING_TIMES}", "env": {"KEY": "${secret:bell.key}"}}
+    ringing.write_app(modules=["clock", "bell_small"], bells={"small": block})
+    assert ringing.run("secrets", "list", "--json").json["missing"] == {"bell.key": ["bell_small"]}
+    assert "agentcore secrets set bell.key" in ringing.run("modules", "info", "bell_small").out
+    ringing.run("secrets", "set", "bell.key", stdin="s3cret-value")
+    assert ringing.run("call", "bell_small_ring").out.strip() == "ding ding"
+    done = ringing.run("config", "show", "--json")
+    assert done.err == ""
+    assert done.json["values"]["bells"]["small"] == block | {"env": {"KEY": "•••"}}
+    assert "loud" in ringing.run("config", "schema").json["$defs"]["bell_small"]["properties"]
+    shown = [ringing.run(*words).out for words in (("config", "show"), ("modules", "info", "bell_small"), ("doctor",))]
+    assert "s3cret" not in "".join([done.out, *shown])

@@ -128,6 +128,18 @@ def test_secret_does_not_come_back_in_the_log(keyed, start_server):
     assert [line for line in server.log if "s3cret" in json.dumps(line)] == []
 
 
+def test_module_runs_on_masked_where_a_reload_finds_no_secret(keyed, start_server):
+    keyed.run("secrets", "set", "one", stdin="s3cret-value")
+    configure(keyed, key="${secret:one}")
+    start_server()
+    configure(keyed, key="${secret:one}${secret:absent}")
+    done = keyed.run("modules", "reload", "keyed")
+    assert done.code == 1
+    assert "there is no secret 'absent'" in done.out
+    assert shown(keyed)["key"] == "s3cret-value"[::-1]
+    assert keyed.run("call", "keyed_fail").err.startswith("bad_key: the key ••• is refused")
+
+
 def test_names_are_listed_with_their_modules_and_removed_when_that_is_meant(keyed):
     configure(keyed, key="${secret:one}${secret:two}")
     assert keyed.run("secrets", "set", "one", stdin="s3cret-value").out == "one is set.\n"

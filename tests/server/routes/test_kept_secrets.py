@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pydantic import field_validator
 
 from agentcore.api import Module, tool
 from agentcore.store.credentials import read_secrets
@@ -130,3 +131,34 @@ async def test_setting_that_names_what_is_not_kept_is_not_saved(server):
     status, answer = await of_page.ask("PUT", address, {"expected": view["digest"], "changes": [change]})
     assert (status, answer["error"]["type"]) == (400, "invalid_settings")
     assert "agentcore secrets set absent" in answer["error"]["message"]
+
+
+async def test_reference_that_is_tried_out_does_not_tell_what_it_stands_for(agentcore_client):
+    class Choosy(Module):
+        """Quotes what it does not take."""
+
+        name = "choosy"
+
+        class Settings(Module.Settings):
+            """What it takes."""
+
+            region: str = "north"
+
+            @field_validator("region")
+            @classmethod
+            def _known(cls, value: str) -> str:
+                if value != "north":
+                    raise ValueError(f"there is no region {value!r}")
+                return value
+
+    server = await agentcore_client([Choosy])
+    person, of_page = await approver(server), await page(server)
+    await decide(person, (await set_secret(of_page))[1])
+    address = "/api/settings/modules/choosy"
+    view = (await of_page.ask("GET", address))[1]
+    body = {"expected": view["digest"], "changes": [{"path": "/region", "value": "${secret:one}"}]}
+    for where in (address, f"{address}?preview=diff"):
+        status, answer = await of_page.ask("PUT", where, body)
+        assert (status, answer["error"]["type"]) == (400, "invalid_settings")
+        assert "there is no region '•••'" in answer["error"]["message"]
+        assert VALUE not in json.dumps(answer)
