@@ -215,3 +215,26 @@ def test_server_refuses_references_in_its_own_settings(keyed):
     assert done.code == 2
     assert "server.host: settings of the server hold no references" in done.err
     assert "approvals" not in done.err
+
+
+def test_damaged_file_stops_modules_that_name_a_secret_and_no_other(keyed):
+    configure(keyed, key="${secret:one}")
+    keyed.run("secrets", "set", "one", stdin="s3cret-value")
+    file = keyed.state / "secrets.json"
+    file.write_text(file.read_text()[:-3])
+    assert keyed.run("call", "clock_text", "text=x").out == "x\n"
+    reason = keyed.run("modules", "info", "keyed", "--json").json["reason"]
+    done = keyed.run("secrets", "list")
+    assert done.code != 0
+    for text in (reason, done.err):
+        assert f"{file} is damaged; remove it, and set the secrets again" in text
+        assert "s3cret" not in text
+
+
+def test_value_that_is_no_text_is_refused_without_being_quoted(keyed):
+    command = keyed.start("secrets", "set", "one")
+    command.stdin.buffer.write(b"s3cret\xff")
+    _, err = command.communicate()
+    assert command.returncode == 2
+    assert "no text in UTF-8" in err
+    assert "s3cret" not in err
