@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field, SecretStr
 
+from agentcore.api.background import Background
 from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
@@ -24,6 +25,7 @@ __all__ = [
     "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
+    "Background",
     "BaseModel",
     "CallPreview",
     "ChatSession",

@@ -4,13 +4,12 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Coroutine
-from typing import Any
 
 import structlog
 from mcp_types import InitializeRequestParams
 from pydantic import ValidationError
 
+from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.host import Host
 from agentcore.mcp import Door, Narrowing
@@ -47,7 +46,7 @@ class McpSessions:
         self._handshake = door.handshake
         self._sessions: dict[str, McpSession] = {}
         self._saved_at: dict[str, float] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background("mcp:sessions")
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
         self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
 
@@ -135,9 +134,7 @@ class McpSessions:
         self._timer.cancel()
         for session in self._sessions.values():
             session.end()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
 
     def _make_room(self, client: str) -> None:
         """End the session that a client has not used for longest, where it has as many as it may."""
@@ -146,7 +143,7 @@ class McpSessions:
         if len(own) >= SESSIONS and idle:
             oldest = min(idle, key=lambda session: session.last_used_at)
             del self._sessions[oldest.caller.session_id]  # at once: others may begin meanwhile
-            self._spawn(self.end(oldest.caller.session_id))
+            self._background.start(self.end(oldest.caller.session_id))
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -164,11 +161,11 @@ class McpSessions:
 
     def _tell_of_tools(self) -> None:
         for session in self._sessions.values():
-            self._spawn(session.connection.send_tool_list_changed())
+            self._background.start(session.connection.send_tool_list_changed())
 
     def _look(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
-        self._spawn(self._end_unused())
+        self._background.start(self._end_unused())
 
     async def _end_unused(self) -> None:
         oldest = time.time() - UNUSED_SECONDS
@@ -182,8 +179,3 @@ class McpSessions:
     async def _release(self, session_id: str) -> None:
         await self._host.tabs.end_session(session_id)
         await self._host.policy.forget_session(session_id)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work, name="mcp:sessions")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from agentcore.api import SecretStr, ToolError
-from agentcore_chrome.background import Background
+from agentcore.api import Background, SecretStr, ToolError
 from agentcore_chrome.failures import is_driver_error
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from agentcore.api import (
     HIDDEN_FROM_MODELS,
+    Background,
     CallPreview,
     Field,
     Module,
@@ -21,7 +22,6 @@ from agentcore.api import (
     tool,
 )
 from agentcore_user_tabs.actions import ACTIONS, PageAction, only_looks
-from agentcore_user_tabs.background import Background
 from agentcore_user_tabs.channel import PREFIX, Channel
 from agentcore_user_tabs.results import (
     ActionsAnswer,

@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from agentcore.api import ToolError
-from agentcore_chrome.background import Background
+from agentcore.api import Background, ToolError
 
 log = structlog.get_logger(__name__)
 

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from agentcore.api import ToolError
-from agentcore_chrome.background import Background
+from agentcore.api import Background, ToolError
 from agentcore_chrome.browser.marked_targets import find_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from agentcore_chrome.background import Background
+from agentcore.api import Background
 from agentcore_chrome.failures import is_driver_error
 from agentcore_chrome.tab.tab import Tab
 

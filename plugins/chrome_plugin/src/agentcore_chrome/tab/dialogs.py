@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore_chrome.background import Background
+from agentcore.api import Background
 
 if TYPE_CHECKING:
     from playwright.async_api import Dialog

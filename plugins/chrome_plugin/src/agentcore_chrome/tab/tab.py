@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
-from agentcore.api import ToolError
-from agentcore_chrome.background import Background, ignore_failure
+from agentcore.api import Background, ToolError
 from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.logins import KnownLogins, TabLogins
+from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs, only_looks

@@ -4,7 +4,7 @@ import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from agentcore_chrome.background import Background
+from agentcore.api import Background
 from agentcore_chrome.failures import is_driver_error
 from agentcore_chrome.tab.tab import Tab
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import structlog
 
 from agentcore.api import (
+    Background,
     CallPreview,
     Image,
     Module,
@@ -19,7 +20,6 @@ from agentcore.api import (
     ToolResult,
     UrlPolicy,
 )
-from agentcore_chrome.background import Background
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.browser.process import BrowserProcess

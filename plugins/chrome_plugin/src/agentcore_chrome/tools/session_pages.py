@@ -19,11 +19,11 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
-from agentcore_chrome.background import ignore_failure
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
+from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.navigation import come_back
 from agentcore_chrome.tab.page_tree import PageTree

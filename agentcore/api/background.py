@@ -8,7 +8,9 @@ T = TypeVar("T")
 
 
 class Background:
-    """The tasks of one owner. Whoever makes it ends with `cancel` or `stop` what is left when it closes.
+    """The tasks of one owner, such as a module that makes it, and stops it in its `shutdown`.
+
+    Whoever makes it ends with `cancel` or `stop` what is left when it closes.
 
     Args:
         name: The tasks' name, for logs.
@@ -20,7 +22,7 @@ class Background:
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Let something run to its end."""
-        # no TaskGroup: the browser's events start it, outside of any block that could wait for it
+        # no TaskGroup: events and timers start it, outside of any block that could wait for it
         task = asyncio.get_running_loop().create_task(work, name=self._name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -35,9 +37,3 @@ class Background:
         """Cancel what runs, and wait for its end."""
         self.cancel()
         await asyncio.gather(*self._tasks - {asyncio.current_task()}, return_exceptions=True)
-
-
-def ignore_failure(task: "asyncio.Future[Any]") -> None:
-    """Take note of a task's failure, which nobody waits for any more; else the event loop reports it as lost."""
-    if not task.cancelled():
-        task.exception()
