@@ -87,12 +87,10 @@ class Catalog:
         near = near_names(name, own)
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
 
-    def schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments as the client was shown it; None: there is no such tool."""
-        try:
-            return self.tool(caller, name).schema.to(FORMS["mcp"].dialect).schema
-        except ToolError:
-            return None
+    def schema(self, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments as clients are shown it; None: there is no tool of this very name."""
+        tool = self._registry.tools.get(name)
+        return None if tool is None else tool.schema.to(FORMS["mcp"].dialect).schema
 
     def find(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Look for tools; what is found stands in the client's list from now on, and can be called at once.

@@ -56,6 +56,8 @@ class Door:
             version=version("agentcore-runtime"),
             title="agentcore",
             instructions=_INSTRUCTIONS,
+            # else the SDK lists all tools before each call, to hold headers against the schema of one
+            get_tool_input_schema=self._catalog.schema,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -66,10 +68,6 @@ class Door:
     def handshake(self) -> InitializationOptions:
         """What a client is told when it connects."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
-
-    def input_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments as this client was shown it; None: there is no such tool."""
-        return self._catalog.schema(caller, name)
 
     async def close(self) -> None:
         """End what goes on without a client."""
