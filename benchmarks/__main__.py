@@ -15,6 +15,7 @@ from benchmarks.measure import Row, table
 NAMES = (
     "startup",
     "calls",
+    "mcp",
     "events",
     "chat",
     "files",

@@ -3,12 +3,22 @@
 import asyncio
 import socket
 import time
+from collections.abc import Mapping
 from typing import cast
 
 
-def request_bytes(method: str, path: str, port: int, body: bytes = b"", token: str = "") -> bytes:
+def request_bytes(
+    method: str,
+    path: str,
+    port: int,
+    body: bytes = b"",
+    token: str = "",
+    *,
+    headers: Mapping[str, str] | None = None,
+) -> bytes:
     """One HTTP/1.1 request, ready to send."""
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     if token:
         head += f"Authorization: Bearer {token}\r\n"
     if body:

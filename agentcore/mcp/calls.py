@@ -86,23 +86,26 @@ class ClientCalls:
     async def _call_of_model(
         self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress
     ) -> CallOutcome:
-        arguments = tool.schema.repair(arguments)
-        key = _Key(
-            caller.principal.name,
-            caller.session_id,
-            tool.definition.name,
-            hashlib.sha256(to_json(arguments)).hexdigest(),
-        )
-        self._drop_old()
-        if (left := self._left.pop(key, None)) is not None:
-            return await self._stay_with(key, left.work)
-        call_id = self._waiting_alone(key)
+        call_id = None
+        if self._may_join():
+            arguments = tool.schema.repair(arguments)
+            key = _key(caller, tool, arguments)
+            if (left := self._left.pop(key, None)) is not None:
+                return await self._stay_with(key, left.work)
+            call_id = self._waiting_alone(key)
         if call_id is None:
             outcome = await self._run(caller, tool, arguments, tell)
             if outcome.error is None or outcome.error.type != "approval_required":
                 return outcome
             call_id = outcome.call_id
-        return await self._after_decision(caller, key, call_id, arguments, tell)
+        arguments = tool.schema.repair(arguments)
+        return await self._after_decision(caller, _key(caller, tool, arguments), call_id, arguments, tell)
+
+    def _may_join(self) -> bool:
+        """Whether there is anything that an equal call could be one with; mostly there is not."""
+        self._drop_old()
+        approvals = self.host.approvals
+        return bool(self._left or approvals.waiting or approvals.unused)
 
     def _waiting_alone(self, key: _Key) -> str | None:
         """The id of an equal call that waits for a person, or was decided, and whose client has gone."""
@@ -191,6 +194,11 @@ class ClientCalls:
             mode=caller.config.mode,
             reader=ModelReader(may_call=caller.may_have) if caller.is_model else None,
         )
+
+
+def _key(caller: Caller, tool: RegisteredTool, arguments: dict[str, Any]) -> _Key:
+    digest = hashlib.sha256(to_json(arguments)).hexdigest()
+    return _Key(caller.principal.name, caller.session_id, tool.definition.name, digest)
 
 
 class _Place:

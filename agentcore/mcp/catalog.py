@@ -4,8 +4,10 @@ import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import mcp_types as types
+from mcp.shared.inbound import x_mcp_header_map
 
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.turn.tool_search import search, summary, words
@@ -14,7 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.host.modules import RegisteredTool, ToolRegistry
 from agentcore.mcp.caller import Caller
 from agentcore.near_names import near_names, unknown_name
-from agentcore.tool_forms import FORMS
+from agentcore.tool_forms import FORMS, LoweredSchema
 
 CALL_TOOL = "call_tool"
 """Calls a tool that `find_tools` has found: clients that take their list of tools once know no other way to it."""
@@ -55,6 +57,7 @@ class Catalog:
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
+        self._header_schemas: WeakKeyDictionary[LoweredSchema, dict[str, Any]] = WeakKeyDictionary()
 
     def page(self, caller: Caller, cursor: str | None) -> types.ListToolsResult:
         """One page of the list of tools.
@@ -87,10 +90,19 @@ class Catalog:
         near = near_names(name, own)
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
 
-    def schema(self, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments as clients are shown it; None: there is no tool of this very name."""
+    def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments, where it wants some of them in headers too."""
         tool = self._registry.tools.get(name)
-        return None if tool is None else tool.schema.to(FORMS["mcp"].dialect).schema
+        if tool is None:
+            try:
+                tool = self.tool(caller, name)
+            except ToolError:
+                return None  # the call says so
+        known = self._header_schemas.get(tool.schema)
+        if known is None:
+            schema = tool.schema.to(FORMS["mcp"].dialect).schema
+            known = self._header_schemas[tool.schema] = schema if x_mcp_header_map(schema) else {}
+        return known if known and caller.may_have(tool.definition.name) else None
 
     def find(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Look for tools; what is found stands in the client's list from now on, and can be called at once.

@@ -1,7 +1,7 @@
 """The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -9,8 +9,10 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
+from agentcore.api import Background
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -51,27 +53,41 @@ class Door:
         self._catalog = Catalog(host.registry)
         self.calls = ClientCalls(host)
         self._artifacts = ClientArtifacts(host)
-        self.server: Server[Any] = Server(
+        self._changes = InMemorySubscriptionBus()
+        self._listeners = ListenHandler(self._changes)
+        self._background = Background("mcp:changes")
+        self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
+        self.server = _Server(
             _NAME,
             version=version("agentcore-runtime"),
             title="agentcore",
             instructions=_INSTRUCTIONS,
-            # else the SDK lists all tools before each call, to hold headers against the schema of one
-            get_tool_input_schema=self._catalog.schema,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_read_resource=self._read_resource,
+            on_subscriptions_listen=self._listeners,
         )
+        self.server.middleware.clear()  # spans that nobody collects: calls are on record here
 
     @property
     def handshake(self) -> InitializationOptions:
         """What a client is told when it connects."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
 
+    def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments, where it wants some of them in headers too."""
+        return self._catalog.header_schema(caller, name)
+
     async def close(self) -> None:
         """End what goes on without a client."""
+        self._unsubscribe()
+        self._listeners.close()
+        await self._background.stop()
         await self.calls.close()
+
+    def _tell_of_tools(self) -> None:
+        self._background.start(self._changes.publish(ToolsListChanged()))
 
     # -- what clients ask --------------------------------------------------------------------------------------
 
@@ -114,6 +130,19 @@ class Door:
             return await self._artifacts.read(self._caller_of(ctx), params.uri)
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+
+class _Server(Server[Any]):
+    """The SDK's, which copies deeply for each answer what it says of itself."""
+
+    @property
+    def server_info_stamp(self) -> dict[str, Any]:
+        """What each answer of the newest revision says of this server; nobody changes it."""
+        return self._stamp
+
+    @cached_property
+    def _stamp(self) -> dict[str, Any]:
+        return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 async def _tell(ctx: Context, progress: float, total: float | None, message: str) -> None:

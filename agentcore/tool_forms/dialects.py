@@ -6,12 +6,12 @@ takes, and no more; arguments are held against the original all the same.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentcore.tool_forms.keywords import ALL, NOTES, NUMBER_BOUNDS, SIZE_BOUNDS, STRUCTURE
 
-DialectName = Literal["openai", "openai_strict", "portable", "anthropic", "gemini"]
+DialectName = Literal["openai", "openai_strict", "portable", "anthropic", "gemini", "mcp"]
 
 
 _ANTHROPIC_NAMES = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -101,6 +101,12 @@ PORTABLE = Dialect(
 Source: llama.cpp's `common/json-schema-to-grammar.cpp`.
 """
 
+MCP = replace(PORTABLE, name="mcp", keywords=PORTABLE.keywords | {"x-mcp-header"})
+"""Clients of MCP: they hand definitions on to a provider that nobody knows here; some arguments come in headers too.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports.
+"""
+
 ANTHROPIC = Dialect(name="anthropic", keywords=ALL, argument_names=_ANTHROPIC_NAMES)
 """Anthropic's own API. Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview."""
 
@@ -123,6 +129,6 @@ Source: https://ai.google.dev/api/caching#Schema.
 """
 
 DIALECTS: Mapping[DialectName, Dialect] = {
-    dialect.name: dialect for dialect in (OPENAI, OPENAI_STRICT, PORTABLE, ANTHROPIC, GEMINI)
+    dialect.name: dialect for dialect in (OPENAI, OPENAI_STRICT, PORTABLE, ANTHROPIC, GEMINI, MCP)
 }
 """All of them by name."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
+from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
 from agentcore.tool_forms.lowering import Lowered, lower
 from agentcore.tool_forms.references import inlined
 from agentcore.tool_forms.repair import repair
@@ -61,7 +61,7 @@ class ToolForm:
 class LoweredSchema:
     """A tool's schema, and what it is in each dialect, made once when it is wanted."""
 
-    __slots__ = ("_inlined", "_made", "schema")
+    __slots__ = ("__weakref__", "_inlined", "_made", "schema")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
@@ -125,8 +125,7 @@ FORMS: Mapping[FormName, ToolForm] = {
         ToolForm("openai_compatible", "OpenAI-compatible servers", PORTABLE, _to_openai),
         ToolForm("anthropic", "Anthropic", ANTHROPIC, _to_anthropic),
         ToolForm("gemini", "Gemini", GEMINI, _to_gemini),
-        # a client hands definitions on to a provider that nobody knows here
-        ToolForm("mcp", "MCP", PORTABLE, _to_mcp, cuts_descriptions=False),
+        ToolForm("mcp", "MCP", MCP, _to_mcp, cuts_descriptions=False),
     )
 }
 """All of them by name."""

@@ -15,13 +15,16 @@ from agentcore.server.http.refusal import Refusal
 _WAIT_DIGITS = 6
 
 
-def caller_for(exchange: Exchange, session_id: str, narrowing: Narrowing | None = None) -> Caller:
+def caller_for(
+    exchange: Exchange, session_id: str, narrowing: Narrowing | None = None, found: list[str] | None = None
+) -> Caller:
     """The client behind a request.
 
     Args:
         exchange: The request.
         session_id: The session that its calls belong to.
         narrowing: What it has asked of itself before; None: what the address says.
+        found: The tools that it has found before.
     """
     principal = exchange.principal
     config = (
@@ -33,6 +36,7 @@ def caller_for(exchange: Exchange, session_id: str, narrowing: Narrowing | None 
         approval_url(exchange),
         config,
         narrowing_in(exchange.raw_query) if narrowing is None else narrowing,
+        [] if found is None else found,
     )
 
 

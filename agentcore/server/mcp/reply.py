@@ -12,6 +12,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import JSONRPCRequest, RequestId
 
 from agentcore.encoding import to_json
+from agentcore.mcp import Caller
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
 from agentcore.server.http.response import JSON, Answer, Sent
@@ -19,6 +20,7 @@ from agentcore.server.mcp.session import McpSession, notification
 
 SESSION_ID = "Mcp-Session-Id"
 _TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)
+_ONE_WAY = TransportContext(kind="streamable-http", can_send_request=False)
 
 
 class Told:
@@ -50,44 +52,42 @@ class Told:
 
 
 class Reply:
-    """Implements the SDK's `DispatchContext` for one request over HTTP.
+    """Implements the SDK's `DispatchContext` for one request over HTTP, on whose way the client cannot be asked.
 
     Args:
         exchange: The HTTP request.
-        session: Whose it is.
+        caller: Who asks.
         request: What it asks.
+        headers: Further headers of the answer.
     """
 
-    def __init__(self, exchange: Exchange, session: McpSession, request: JSONRPCRequest) -> None:
-        self._exchange, self._session = exchange, session
+    transport = _ONE_WAY
+
+    def __init__(
+        self, exchange: Exchange, caller: Caller, request: JSONRPCRequest, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._exchange, self._headers = exchange, headers
         self._token = progress_token_from_params(request.params)
         self._stream: RawStream | None = None
         self._has_ended = False
         self.request_id: RequestId | None = request.id
-        self.message_metadata = ServerMessageMetadata(request_context=session.caller)
+        self.message_metadata = ServerMessageMetadata(request_context=caller)
         self.cancel_requested = anyio.Event()
-
-    @property
-    def transport(self) -> TransportContext:
-        """What carries it."""
-        return _TRANSPORT
 
     @property
     def can_send_request(self) -> bool:
         """Whether the client can be asked something on the way."""
-        return not self._has_ended
+        return False
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something on the way.
+        """Nothing can be asked here.
 
         Raises:
-            MCPError: It answers with an error, or not in time.
+            NoBackChannelError: Always.
         """
-        if self._has_ended:
-            raise NoBackChannelError(method)
-        return await self._session.ask(self.open(), method, params, opts)
+        raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something on the way; who reads too slowly misses it."""
@@ -112,7 +112,7 @@ class Reply:
         self.open().write(b": alive\n\n")
 
     def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
-        """Send the end of it."""
+        """Send the end of it; the status counts where nothing was sent before."""
         self._has_ended = True
         body = to_json(message)
         if self._stream is None:
@@ -120,6 +120,40 @@ class Reply:
         self._stream.write(frame("message", body))
         return self._stream.end()
 
+    def break_off(self) -> Answer | Sent:
+        """End it without an answer, for nobody is there."""
+        self._has_ended = True
+        return Sent() if self._stream is None else self._stream.break_off()
+
+
+class SessionReply(Reply):
+    """The same for a session that began with a handshake: the client can be asked on the way.
+
+    Args:
+        exchange: The HTTP request.
+        session: Whose it is.
+        request: What it asks.
+    """
+
+    transport = _TRANSPORT
+
+    def __init__(self, exchange: Exchange, session: McpSession, request: JSONRPCRequest) -> None:
+        super().__init__(exchange, session.caller, request, {SESSION_ID: session.caller.session_id})
+        self._session = session
+
     @property
-    def _headers(self) -> dict[str, str]:
-        return {SESSION_ID: self._session.caller.session_id}
+    def can_send_request(self) -> bool:
+        """Whether the client can be asked something on the way."""
+        return not self._has_ended
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Ask the client something on the way.
+
+        Raises:
+            MCPError: It answers with an error, or not in time.
+        """
+        if self._has_ended:
+            raise NoBackChannelError(method)
+        return await self._session.ask(self.open(), method, params, opts)

@@ -10,7 +10,7 @@ from agentcore.mcp import Caller, Door
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp.sessions import McpSessions
-from agentcore.server.mcp.stateless import CALLER, Stateless
+from agentcore.server.mcp.stateless import Stateless
 from agentcore.server.mcp.streamable import VERSION_HEADER, Streamable
 
 
@@ -31,12 +31,11 @@ class McpServing:
     async def open(cls, host: Host) -> "McpServing":
         """Begin to serve a host's tools."""
         door = Door(host, _caller_of)
-        return cls(door, McpSessions(host, door), await Stateless.open(door))
+        return cls(door, McpSessions(host, door), Stateless(door))
 
     async def close(self) -> None:
         """End what goes on."""
         await self.sessions.close()
-        await self._stateless.close()
         await self._door.close()
 
     async def answer(self, exchange: Exchange) -> Answer | Sent:
@@ -54,7 +53,6 @@ class McpServing:
 
 
 def _caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
-    request: Any = ctx.request
-    known = request if isinstance(request, Caller) else request.scope[CALLER]
-    assert isinstance(known, Caller)  # noqa: S101 - both transports put it there
-    return known
+    caller = ctx.request
+    assert isinstance(caller, Caller)  # noqa: S101 - both transports put it there
+    return caller

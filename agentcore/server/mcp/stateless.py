@@ -1,119 +1,174 @@
-"""The stateless revision, 2026-07-28: the SDK's own transport, over a bridge from aiohttp to ASGI."""
+"""The stateless revision, 2026-07-28: one POST is one exchange, and says all that others say once when they connect.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+"""
 
 import asyncio
-from collections.abc import MutableMapping
+import json
+from collections.abc import Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from aiohttp import hdrs
+from mcp.server.connection import Connection
+from mcp.server.runner import ServerRunner
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    InboundLadderRejection,
+    InboundModernRoute,
+    classify_inbound_request,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from mcp_types import HEADER_MISMATCH, INVALID_REQUEST, JSONRPCNotification, JSONRPCRequest, RequestId
+from pydantic import ValidationError
 
-from agentcore.host.context_task import ContextTask
+from agentcore.encoding import to_json
 from agentcore.mcp import Caller, Door
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp.callers import caller_for
+from agentcore.server.mcp.messages import NO_MESSAGE, error_of, fault_of_head, read_document, refused, wait_for
+from agentcore.server.mcp.reply import Reply
 
-CALLER = "agentcore.caller"
-"""Where a request's scope holds who asks."""
-
-_OF_ANSWER = frozenset((b"content-type", b"content-length", b"connection", b"transfer-encoding"))
+_LISTEN = "subscriptions/listen"
+_ENVELOPE_BYTES = 4096
+"""What a client says of itself, where it is remembered."""
 
 
 class Stateless:
     """Serves clients that say with each request what others say once.
 
     Args:
-        manager: The SDK's, held open.
+        door: Answers them.
     """
 
-    def __init__(self, manager: StreamableHTTPSessionManager, running: ContextTask[None]) -> None:
-        self._manager, self._running = manager, running
-
-    @classmethod
-    async def open(cls, door: Door) -> "Stateless":
-        """Begin to serve."""
-        manager = StreamableHTTPSessionManager(door.server)
-        return cls(manager, await ContextTask.open(manager.run(), "mcp:stateless"))
-
-    async def close(self) -> None:
-        """End."""
-        await self._running.close()
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._found: dict[str, list[str]] = {}
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
         """Answer one request."""
-        body = await exchange.parts.reader.read_bytes(exchange.request)
-        principal = exchange.principal
-        # the session is the client's: what it makes is named in its next call by id
-        caller = caller_for(exchange, f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
-        bridge = _Bridge(exchange, body)
-        exchange.connection.on_lost = exchange.connection.end_stream = bridge.gone.set
+        if exchange.request.method != "POST":
+            return Answer(b"", HTTPStatus.METHOD_NOT_ALLOWED, "", {hdrs.ALLOW: "POST"})
+        if (fault := fault_of_head(exchange)) is not None:
+            return fault
+        document = await read_document(exchange)
+        if isinstance(document, Answer):
+            return document
+        if isinstance(document, dict) and "id" not in document:
+            return _note(exchange, document)
+        return await self._serve(exchange, document)
+
+    async def _serve(self, exchange: Exchange, document: Any) -> Answer | Sent:
         try:
-            await self._manager.handle_request(_scope(exchange, caller), bridge.receive, bridge.send)
+            request = JSONRPCRequest.model_validate(document, by_name=False)
+        except ValidationError:
+            return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
+        route = _route(exchange, document)
+        if isinstance(route, InboundLadderRejection):
+            return _rejected(route, request.id)
+        caller = self._caller(exchange)
+        if (mismatch := self._mismatch(exchange, caller, request)) is not None:
+            return _rejected(mismatch, request.id)
+        return await self._answer(exchange, caller, request, route)
+
+    def _caller(self, exchange: Exchange) -> Caller:
+        """Who asks. The session is the client's: what it makes there is named in its next call by id."""
+        principal = exchange.principal
+        session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
+        return caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
+
+    def _mismatch(self, exchange: Exchange, caller: Caller, request: JSONRPCRequest) -> InboundLadderRejection | None:
+        """Where an argument that a tool wants in a header too stands otherwise there."""
+        if request.method != "tools/call" or request.params is None:
+            return None
+        name, arguments = request.params.get("name"), request.params.get("arguments") or {}
+        if not isinstance(name, str) or not isinstance(arguments, Mapping):
+            return None  # refused further on, with what is wrong
+        schema = self._door.header_schema(caller, name)
+        return None if schema is None else validate_mcp_param_headers(schema, arguments, exchange.request.headers)
+
+    async def _answer(
+        self, exchange: Exchange, caller: Caller, request: JSONRPCRequest, route: InboundModernRoute
+    ) -> Answer | Sent:
+        connection = _connection(route)
+        reply = Reply(exchange, caller, request)
+        runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
+        work = asyncio.ensure_future(runner.on_request(reply, request.method, request.params))
+
+        def end() -> None:
+            work.cancel()
+
+        # the client cancels by closing its connection
+        exchange.connection.on_lost = exchange.connection.end_stream = end
+        if request.method == _LISTEN:
+            exchange.parts.streams.add(end)  # it has no end of its own, and the server does not wait for it
+        try:
+            await wait_for(work, reply.keep_alive)
+            return _finish(reply, request, work)
         finally:
+            work.cancel()
+            exchange.parts.streams.discard(end)
             exchange.connection.on_lost = exchange.connection.end_stream = None
-        return bridge.answer()
 
 
-class _Bridge:
-    """One request and its answer, as ASGI has them."""
-
-    def __init__(self, exchange: Exchange, body: bytes) -> None:
-        self._exchange, self._body = exchange, body
-        self._is_read = False
-        self._status, self._content_type = HTTPStatus.INTERNAL_SERVER_ERROR.value, ""
-        self._headers: dict[str, str] = {}
-        self._stream: RawStream | None = None
-        self._parts: list[bytes] = []
-        self.gone = asyncio.Event()
-
-    async def receive(self) -> dict[str, Any]:
-        """The body at first, then nothing until the client goes."""
-        if not self._is_read:
-            self._is_read = True
-            return {"type": "http.request", "body": self._body, "more_body": False}
-        await self.gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: MutableMapping[str, Any]) -> None:
-        """Take a piece of the answer."""
-        if message["type"] == "http.response.start":
-            headers = [(name.lower(), value) for name, value in message["headers"]]
-            self._status = message["status"]
-            self._content_type = dict(headers).get(b"content-type", b"").decode("latin-1")
-            self._headers = {
-                name.decode("latin-1"): value.decode("latin-1") for name, value in headers if name not in _OF_ANSWER
-            }
-            return
-        if message.get("more_body") and self._stream is None:
-            self._stream = RawStream(self._exchange.request, self._content_type, self._status, headers=self._headers)
-        if self._stream is None:
-            self._parts.append(message.get("body", b""))
-            return
-        self._stream.write(message.get("body", b""))
-        if self._stream.is_behind:
-            await self._stream.drain()
-
-    def answer(self) -> Answer | Sent:
-        """The end of the answer."""
-        if self._stream is not None:
-            return self._stream.end()
-        return Answer(b"".join(self._parts), self._status, self._content_type, self._headers)
+def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
+    if work.cancelled():  # the client has gone, or lost its key
+        return reply.break_off()
+    if (exc := work.exception()) is None:
+        return reply.finish({"jsonrpc": "2.0", "id": request.id, "result": work.result()})
+    error = error_of(exc, request.method)
+    told = {"jsonrpc": "2.0", "id": request.id, "error": error.model_dump(mode="json", exclude_none=True)}
+    return reply.finish(told, ERROR_CODE_HTTP_STATUS.get(error.code, HTTPStatus.OK))
 
 
-def _scope(exchange: Exchange, caller: Caller) -> dict[str, Any]:
-    request = exchange.request
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": request.method,
-        "path": exchange.path,
-        "raw_path": exchange.path.encode("latin-1", "replace"),
-        "query_string": b"",
-        "headers": [(name.lower(), value) for name, value in request.raw_headers],
-        "client": None,
-        "server": None,
-        "scheme": "http",
-        CALLER: caller,
-    }
+def _route(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute | InboundLadderRejection:
+    """What the request says of itself, if body and headers say the same."""
+    headers = exchange.request.headers
+    said = {}
+    for name in (MCP_PROTOCOL_VERSION_HEADER, MCP_METHOD_HEADER, MCP_NAME_HEADER):
+        values = headers.getall(name, ())
+        if len(values) > 1:  # else whoever reads the first one and whoever reads the last would disagree
+            return InboundLadderRejection(HEADER_MISMATCH, f"{name} header appears more than once")
+        if values:
+            said[name] = values[0]
+    return classify_inbound_request(document, headers=said)
+
+
+def _connection(route: InboundModernRoute) -> Connection:
+    """What the request says of its client, as the SDK takes it; most clients say the same each time."""
+    said = to_json([route.protocol_version, route.client_info, route.client_capabilities])
+    if len(said) > _ENVELOPE_BYTES:
+        return Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
+    known = _connection_of(said)
+    connection = Connection(known.outbound, protocol_version=known.protocol_version, client_params=known.client_params)
+    connection.client_capabilities = known.client_capabilities
+    connection.initialized.set()
+    return connection
+
+
+@lru_cache(maxsize=64)
+def _connection_of(said: bytes) -> Connection:
+    return Connection.from_envelope(*json.loads(said))
+
+
+def _note(exchange: Exchange, document: dict[str, Any]) -> Answer:
+    """Take a notification: none means anything here, for a client cancels by closing its connection."""
+    try:
+        JSONRPCNotification.model_validate(document, by_name=False)
+    except ValidationError:
+        return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
+    version = exchange.request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
+    if (unsupported := unsupported_protocol_version_rejection(version)) is not None:
+        return _rejected(unsupported, None)
+    return Answer(b"", HTTPStatus.ACCEPTED, "")
+
+
+def _rejected(rejection: InboundLadderRejection, request_id: RequestId | None) -> Answer:
+    status = ERROR_CODE_HTTP_STATUS.get(rejection.code, HTTPStatus.BAD_REQUEST)
+    return refused(status, rejection.code, rejection.message, request_id, rejection.data)

@@ -1,0 +1,105 @@
+"""Messages of MCP over HTTP, whatever the revision: what is read from a request, and how one is refused."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from aiohttp import hdrs
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, ErrorData, RequestId
+
+from agentcore.encoding import to_json
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.json_text import JsonTextError, parse_json
+from agentcore.server.http.raw_stream import EVENT_STREAM
+from agentcore.server.http.response import JSON, Answer
+
+log = structlog.get_logger(__name__)
+
+NO_MESSAGE = "the body is no JSON-RPC message; send one at a time"
+_SILENT_SECONDS = 15.0
+
+
+def fault_of_head(exchange: Exchange) -> Answer | None:
+    """What is wrong with the headers of a POST: it must be JSON, and take JSON and a stream of events."""
+    kinds = accepted(exchange)
+    if JSON not in kinds or EVENT_STREAM not in kinds:
+        return refused(
+            HTTPStatus.NOT_ACCEPTABLE, INVALID_REQUEST, f"the client must accept both {JSON} and {EVENT_STREAM}"
+        )
+    said = exchange.request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
+    if said != JSON:
+        return refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, f"the body must be {JSON}")
+    return None
+
+
+def accepted(exchange: Exchange) -> set[str]:
+    """The media types that a client takes."""
+    header = exchange.request.headers.get(hdrs.ACCEPT, "")
+    kinds = {part.partition(";")[0].strip().lower() for part in header.split(",")}
+    if "*/*" in kinds or "application/*" in kinds:
+        kinds.add(JSON)
+    if "*/*" in kinds or "text/*" in kinds:
+        kinds.add(EVENT_STREAM)
+    return kinds
+
+
+async def read_document(exchange: Exchange) -> Any | Answer:
+    """The JSON document that was sent; an answer where it is none."""
+    body = await exchange.parts.reader.read_bytes(exchange.request)
+    try:
+        return parse_json(body)
+    except JsonTextError as exc:
+        return refused(HTTPStatus.BAD_REQUEST, PARSE_ERROR, f"the body is not JSON: {exc.message}")
+
+
+def refused(
+    status: int, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None
+) -> Answer:
+    """The answer to what is not served."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return Answer(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}), status)
+
+
+async def wait_for(work: "asyncio.Future[dict[str, Any]]", keep_alive: Callable[[], None]) -> None:
+    """Wait until it is done, however it ends, and show now and then that it goes on."""
+    alive = _Alive(keep_alive)
+    try:
+        await work
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if not work.cancelled() or (task is not None and task.cancelling()):
+            raise
+    except Exception:  # noqa: BLE001, S110 - whoever waits looks at how it ended, and tells of it
+        pass
+    finally:
+        alive.stop()
+
+
+class _Alive:
+    """Shows now and then that something goes on."""
+
+    def __init__(self, show: Callable[[], None]) -> None:
+        self._show, self._loop = show, asyncio.get_running_loop()
+        self._timer = self._loop.call_later(_SILENT_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(_SILENT_SECONDS, self._tick)
+        with suppress(ConnectionError):  # the client goes just now
+            self._show()
+
+    def stop(self) -> None:
+        """It has ended."""
+        self._timer.cancel()
+
+
+def error_of(exc: BaseException, method: str) -> ErrorData:
+    """How a client is told of what a handler raised."""
+    known = handler_exception_to_error_data(exc)
+    if known is not None:
+        return known
+    log.error("mcp_request_failed", method=method, exc_info=exc)
+    return ErrorData(code=INTERNAL_ERROR, message="the server failed; its log has the traceback")
