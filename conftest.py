@@ -55,7 +55,7 @@ needed on a machine with thirty others to run."""
 OUTSIDE = (
     *("tests/cli/", "tests/webui/", "tests/supervision/", "tests/benchmarks/", "tests/chat/test_whole_way.py"),
     *("tests/server/routes/test_bundled_settings.py", "plugins/chrome_plugin/", "plugins/fs_tools/"),
-    *("plugins/shell_tools/", "plugins/system_tools/"),
+    *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
 )
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
 STARTING = {"browser", "start_server", "small_disk"}

@@ -2,7 +2,8 @@
 
 Usage: plugin_folders.py [APP_JSON]
 
-A folder's modules are the names of its entry points, for one distribution may bring several. Runs with the system's
+A folder's modules are the names of its entry points, for one distribution may bring several, and those that begin as
+its family's do. Runs with the system's
 Python, before anything is installed.
 """
 
@@ -12,21 +13,24 @@ import tomllib
 from pathlib import Path
 
 ENTRY_POINTS = "agentcore.modules"
+FAMILIES = "agentcore.module_families"
 PLUGINS = Path("plugins")
 
 
-def modules_of(folder: Path) -> frozenset[str]:
-    """The names of the modules that a plugin's distribution brings."""
+def brings(folder: Path, listed: frozenset[str]) -> bool:
+    """Whether one of the modules is of a plugin's distribution."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return frozenset(project.get("entry-points", {}).get(ENTRY_POINTS, {}))
+    groups = project.get("entry-points", {})
+    prefixes = tuple(f"{family}_" for family in groups.get(FAMILIES, {}))
+    return any(name in groups.get(ENTRY_POINTS, {}) or name.startswith(prefixes) for name in listed)
 
 
 def main(arguments: list[str]) -> None:
     """Print the folders."""
     folders = sorted(path.parent for path in PLUGINS.glob("*/pyproject.toml"))
     if arguments:
-        listed = set(json.loads(Path(arguments[0]).read_text(encoding="utf-8")).get("modules", []))
-        folders = [folder for folder in folders if modules_of(folder) & listed]
+        listed = frozenset(json.loads(Path(arguments[0]).read_text(encoding="utf-8")).get("modules", []))
+        folders = [folder for folder in folders if brings(folder, listed)]
     for folder in folders:
         sys.stdout.write(f"{folder}\n")
 

@@ -14,6 +14,7 @@ from agentcore.api.tool import tool
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.documents import PdfReader, PdfText, seen_text
 from agentcore.errors import ToolError
+from agentcore.files.folder import Folder
 from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
@@ -33,6 +34,7 @@ __all__ = [
     "Effect",
     "Excerpt",
     "Field",
+    "Folder",
     "Image",
     "Mark",
     "Module",

@@ -1,0 +1,152 @@
+"""`ServerAddress`: a server that is reached over HTTP, as a transport of the SDK."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from types import TracebackType
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client._transport import ReadStream, TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+
+from agentcore.api import Background, ToolError, UrlPolicy
+from agentcore_mcp_servers.listed import drop_unreadable
+from agentcore_mcp_servers.messages import MESSAGE_BYTES
+
+_CONNECT_SECONDS = 30.0
+_SILENCE_SECONDS = 3600.0
+"""How long a stream may be silent; the limit of a call cuts it sooner."""
+_SESSION = "mcp-session-id"
+_NOT_FOUND = 404
+
+
+class ServerAddress:
+    """One session with a server at an address; a context manager that gives the SDK's two streams.
+
+    Args:
+        url: The address.
+        headers: Of each request.
+        policy: Judges the address.
+        is_sse: Whether it speaks the transport of before 2025.
+        on_odd: Is told what is wrong with what it sends, and left out.
+    """
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], policy: UrlPolicy, on_odd: Callable[[str], None], *, is_sse: bool
+    ) -> None:
+        self._url, self._headers, self._policy, self._is_sse = url, headers, policy, is_sse
+        self._on_odd = on_odd
+        self._stack = AsyncExitStack()
+        self._background = Background("mcp_servers:address")
+        self._is_over = asyncio.Event()
+        self.ending = "could not be reached"
+
+    async def __aenter__(self) -> TransportStreams:
+        """Begin to speak to it.
+
+        Raises:
+            ToolError: `server_not_started`.
+        """
+        await self._judge()
+        async with AsyncExitStack() as stack:
+            read, write = await stack.enter_async_context(await self._transport(stack))
+            self._stack = stack.pop_all()
+        incoming, outgoing = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        self._background.start(self._pass_on(read, incoming))
+        return outgoing, write
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the session."""
+        await self._background.stop()
+        await self._stack.__aexit__(kind, value, trace)
+
+    async def wait(self) -> None:
+        """Wait until it ends the session."""
+        await self._is_over.wait()
+
+    async def _judge(self) -> None:
+        try:
+            self._policy.check(self._url)
+            await self._policy.resolve(self._url)
+        except ToolError as exc:
+            raise ToolError("server_not_started", f"its address is refused: {exc.message}") from exc
+
+    async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+        if self._is_sse:
+            return sse_client(self._url, dict(self._headers), _CONNECT_SECONDS, _SILENCE_SECONDS, self._sse_client)
+        return streamable_http_client(self._url, http_client=await stack.enter_async_context(self._client()))
+
+    def _sse_client(
+        self,
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        return self._client()
+
+    def _client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers=dict(self._headers),
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENCE_SECONDS),
+            event_hooks={"response": [self._on_response]},
+            transport=_Bounded(httpx2.AsyncHTTPTransport(trust_env=False)),
+        )
+
+    async def _on_response(self, response: httpx2.Response) -> None:
+        if response.status_code == _NOT_FOUND and _SESSION in response.request.headers:
+            self.ending = "has forgotten the session"
+            self._is_over.set()
+        elif response.is_error:
+            self.ending = f"answered with HTTP {response.status_code}"
+
+    async def _pass_on(
+        self, read: ReadStream[SessionMessage | Exception], incoming: "anyio.abc.ObjectSendStream[Any]"
+    ) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async with incoming:
+                async for message in read:
+                    if isinstance(message, SessionMessage):
+                        drop_unreadable(message, self._on_odd)
+                    await incoming.send(message)
+        self._is_over.set()
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Gives answers that are no longer than a message may be; streams of events are bounded by the SDK."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request."""
+        response = await self._inner.handle_async_request(request)
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
+            response.stream = _BoundedStream(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._inner:
+            size += len(part)
+            if size > MESSAGE_BYTES:
+                raise httpx2.ReadError(f"an answer of over {MESSAGE_BYTES:,} bytes, which is the bound")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

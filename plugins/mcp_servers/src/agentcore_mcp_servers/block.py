@@ -1,0 +1,141 @@
+"""`ServerBlock`: what app.json says of a server, in the form that clients of MCP share."""
+
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, ConfigDict, model_validator
+
+from agentcore.api import BaseModel, Effect, Field, SecretStr
+
+CALL_SECONDS = 120.0
+_LONGEST_SECONDS = 3600.0
+_OF_OTHER_CLIENTS = (
+    "alwaysAllow",
+    "autoApprove",
+    "description",
+    "disabled",
+    "disabledTools",
+    "enabled",
+    "icon",
+    "name",
+    "timeout",
+    "toolTimeout",
+    "trust",
+)
+"""Keys that clients write into blocks, and that say nothing here; some of them would loosen approvals."""
+
+ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
+
+
+class Ours(BaseModel):
+    """What agentcore is to make of a server; stands in its block, which stays valid for other clients."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prefix: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[A-Za-z0-9_-]{1,32}$",
+            description="What the names of its tools begin with, before `_`; left out, the key of the block.",
+        ),
+    ] = None
+    tools: Annotated[
+        tuple[str, ...],
+        Field(description="Patterns of the tools that are offered, by the server's own names; `!pattern` leaves out."),
+    ] = ("*",)
+    effects: Annotated[
+        dict[str, tuple[ServerEffect, ...]],
+        Field(
+            default_factory=dict,
+            description="What tools may do, by patterns of the server's own names; the first that fits counts. "
+            "Without one it is `execute`.",
+        ),
+    ]
+    trust_annotations: Annotated[
+        bool, Field(description="Whether what the server says of its tools' effects is believed.")
+    ] = False
+    timeout_s: Annotated[
+        float, Field(gt=0, le=_LONGEST_SECONDS, description="Longest time of one call, in seconds.")
+    ] = CALL_SECONDS
+
+
+class ServerBlock(BaseModel):
+    """One server: a command that is started here, or an address."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    command: Annotated[str | None, Field(min_length=1, description="The program, on PATH or an absolute path.")] = None
+    args: Annotated[tuple[str, ...], Field(description="Its arguments.")] = ()
+    env: Annotated[
+        dict[str, SecretStr],
+        Field(default_factory=dict, description="Variables that it gets beside the harmless ones of agentcore's own."),
+    ]
+    cwd: Annotated[str | None, Field(description="Its working folder; left out, the first workspace root.")] = None
+    url: Annotated[
+        str | None,
+        Field(
+            validation_alias=AliasChoices("url", "serverUrl", "httpUrl"), description="Its address, `http` or `https`."
+        ),
+    ] = None
+    headers: Annotated[
+        dict[str, SecretStr], Field(default_factory=dict, description="Headers of each request to the address.")
+    ]
+    type: Annotated[
+        Literal["stdio", "http", "streamable-http", "sse", "local", "remote"] | None,
+        Field(description="How it is spoken to; left out, `stdio` for a command and `http` for an address."),
+    ] = None
+    agentcore: Annotated[Ours, Field(description="What agentcore is to make of it.")] = Ours(effects={})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_others_write(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {name: value for name, value in given.items() if name not in _OF_OTHER_CLIENTS}
+        return given
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("a server has either a command, which is started here, or a url")
+        if self.url is not None and (
+            urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc
+        ):
+            raise ValueError("url must be a whole address that begins with http:// or https://")
+        if self.url is not None and (self.args or self.env or self.cwd):
+            raise ValueError("args, env and cwd are for a command; a server with a url takes headers")
+        if self.command is not None and self.headers:
+            raise ValueError("headers are for a url; a command takes env")
+        return self
+
+    def effects_of(self, tool: str) -> tuple[Effect, ...] | None:
+        """What the person has said of a tool's effects, by the server's own name of it; None: nothing."""
+        return next((effects for pattern, effects in self.agentcore.effects.items() if fits(pattern, tool)), None)
+
+    def offers(self, tool: str) -> bool:
+        """Whether a tool is offered, by the server's own name of it."""
+        patterns = self.agentcore.tools
+        left_out = any(fits(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
+        wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+        return not left_out and (not wanted or any(fits(pattern, tool) for pattern in wanted))
+
+
+def _is_address(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Whether a name is meant by a pattern, in which `*` stands for anything."""
+    first, *others = pattern.split("*")
+    if not others:
+        return name == first
+    *between, last = others
+    if not name.startswith(first) or len(name) < len(first) + len(last) or not name.endswith(last):
+        return False
+    place, end = len(first), len(name) - len(last)
+    for part in between:
+        found = name.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True

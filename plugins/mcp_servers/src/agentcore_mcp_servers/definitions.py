@@ -1,0 +1,46 @@
+"""A server's tools, as tools of agentcore."""
+
+import mcp_types as types
+
+from agentcore.api import Effect, ToolAnnotations, ToolDefinition
+from agentcore_mcp_servers.block import ServerBlock
+
+APP_ONLY = "app"
+_EXECUTE: tuple[Effect, ...] = ("execute",)
+
+
+def is_for_models(tool: types.Tool) -> bool:
+    """Whether a model may have a tool: one that is for a view of the server's alone is hidden from it."""
+    ui = (tool.meta or {}).get("ui")
+    visibility = ui.get("visibility") if isinstance(ui, dict) else None
+    return not isinstance(visibility, list) or not visibility or "model" in visibility
+
+
+def definition_of(tool: types.Tool, name: str, block: ServerBlock) -> ToolDefinition:
+    """The definition of a tool under the name that it has here."""
+    said = (tool.description or tool.title or tool.name).strip() or tool.name
+    original = "" if name.endswith(f"_{tool.name}") else f"\n\n(The server's own name of it: {tool.name})"
+    return ToolDefinition(
+        name=name,
+        description=said + original,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        effects=frozenset(block.effects_of(tool.name) or _believed(tool.annotations, block)),
+        annotations=_annotations(tool.annotations),
+        timeout_s=block.agentcore.timeout_s,
+        checks_result=True,  # the SDK does
+    )
+
+
+def _believed(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[Effect, ...]:
+    """The effects that a server's own words stand for, where the person believes them."""
+    if said is None or not block.agentcore.trust_annotations or said.read_only_hint is None:
+        return _EXECUTE
+    does: Effect = "read" if said.read_only_hint else "write"
+    return (does,) if said.open_world_hint is False else (does, "egress")
+
+
+def _annotations(said: types.ToolAnnotations | None) -> ToolAnnotations:
+    if said is None:
+        return ToolAnnotations()
+    return ToolAnnotations(said.read_only_hint, said.destructive_hint, said.idempotent_hint, said.open_world_hint)

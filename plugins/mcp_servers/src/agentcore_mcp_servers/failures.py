@@ -1,0 +1,59 @@
+"""What went wrong at a server, as the errors of a tool."""
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from agentcore.api import ToolError
+
+_SAID_CHARS = 4_000
+
+
+def reason_of(error: MCPError | ValidationError) -> str:
+    """What a server said is wrong, or what is wrong with what it said."""
+    if isinstance(error, MCPError):
+        return f"{error.error.message[:_SAID_CHARS]} (code {error.error.code})"
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"its answer is not valid: {where}: {first['msg']}"[:_SAID_CHARS]
+
+
+def has_ended(error: Exception) -> bool:
+    """Whether the connection ended; servers use the same code for errors of their own."""
+    closed = types.CONNECTION_CLOSED, "Connection closed"
+    return isinstance(error, MCPError) and (error.error.code, error.error.message) == closed
+
+
+def has_no_session(error: Exception) -> bool:
+    """Whether a server over HTTP has forgotten the session, and so has not looked at what it was asked."""
+    gone = types.INVALID_REQUEST, "Session terminated"
+    return isinstance(error, MCPError) and (error.error.code, error.error.message) == gone
+
+
+def call_failed(error: Exception, server: str, tool: str, ending: str) -> ToolError:
+    """Why a call gave no result.
+
+    Args:
+        error: What the SDK raised.
+        server: The server's name.
+        tool: The server's own name of the tool.
+        ending: How the server ended, in case it did.
+    """
+    if has_ended(error):
+        message = (
+            f"the server {server} {ending}. Whether {tool!r} had any effect is not known: look before you call it "
+            "again; the server is started again meanwhile"
+        )
+        return ToolError("server_ended", message, untrusted=True, server=server)
+    if isinstance(error, MCPError):
+        message = f"the server {server} refused {tool!r}: {reason_of(error)}"
+        return ToolError("server_refused", message, untrusted=True, server=server, code=error.error.code)
+    said = reason_of(error) if isinstance(error, ValidationError) else str(error)[:_SAID_CHARS]
+    message = f"what the server {server} answered to {tool!r} is no result of a tool: {said}"
+    return ToolError("invalid_result", message, untrusted=True, server=server)
+
+
+def unavailable(server: str, reason: str) -> ToolError:
+    """There is no connection now."""
+    message = f"the server {server} is not there now, and is started again: {reason}. Try again in a while."
+    return ToolError("server_unavailable", message, retryable=True, untrusted=True, server=server)

@@ -1,0 +1,44 @@
+"""What a server lists, entry by entry: one that cannot be read takes none of the others with it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+from pydantic import BaseModel, ValidationError
+
+_KINDS: dict[str, type[BaseModel]] = {
+    "tools": types.Tool,
+    "prompts": types.Prompt,
+    "resources": types.Resource,
+    "resourceTemplates": types.ResourceTemplate,
+}
+_SAID_CHARS = 300
+
+
+def drop_unreadable(message: SessionMessage, report: Callable[[str], None]) -> None:
+    """Take out of an answer that lists something what is none of it, for the SDK would refuse the whole list.
+
+    Args:
+        message: Any message; others than such answers are left as they are.
+        report: Is told what was left out, and why.
+    """
+    answer = message.message
+    if not isinstance(answer, types.JSONRPCResponse):
+        return
+    for key, kind in _KINDS.items():
+        entries = answer.result.get(key)
+        if isinstance(entries, list):
+            answer.result[key] = [entry for entry in entries if _is_readable(entry, key, kind, report)]
+
+
+def _is_readable(entry: Any, key: str, kind: type[BaseModel], report: Callable[[str], None]) -> bool:
+    try:
+        kind.model_validate(entry, by_name=False)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        name = entry.get("name") if isinstance(entry, dict) else None
+        where = ".".join(str(part) for part in first["loc"])
+        report(f"{key} has an entry {str(name)[:80]!r} that is none: {where}: {first['msg']}"[:_SAID_CHARS])
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""Messages of a server out of the bytes that it writes, one a line; what is none is told apart and bounded."""
+
+import re
+from collections.abc import Iterator
+
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
+MESSAGE_BYTES = 16 * 1024 * 1024
+"""The longest message that is taken."""
+
+_HEAD_BYTES = 4096
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"(?:[^"\\]|\\.){1,200}")')
+_JUNK_SHOWN = 200
+
+
+class Junk(str):
+    """What a server wrote where only messages belong."""
+
+    __slots__ = ()
+
+
+class MessageLines:
+    """Takes bytes as they come, and gives the messages in them.
+
+    What is longer than a message may be is not kept. If it began as an answer, whoever waits for that is told.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._head = b""
+
+    def feed(self, data: bytes) -> Iterator[SessionMessage | Junk]:
+        """The messages that end in these bytes, and what was none."""
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            self._keep(end)
+            message = self._take()
+            if message is not None:
+                yield message
+        self._keep(rest)
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size <= MESSAGE_BYTES:
+            self._parts.append(part)
+        elif self._parts:
+            self._head = b"".join(self._parts)[:_HEAD_BYTES]
+            self._parts = []
+
+    def _take(self) -> SessionMessage | Junk | None:
+        size, head, line = self._size, self._head, b"".join(self._parts)
+        self._parts, self._size, self._head = [], 0, b""
+        if size > MESSAGE_BYTES:
+            return _too_long(head, size)
+        if not line.strip():
+            return None
+        try:
+            return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            return Junk(line[:_JUNK_SHOWN].decode("utf-8", "replace"))
+
+
+def _too_long(head: bytes, size: int) -> SessionMessage | Junk:
+    said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
+    found = _ID.search(head)
+    if found is None or b'"method"' in head[: found.start()]:
+        return Junk(said)
+    raw = found.group(1)
+    error = types.ErrorData(code=types.INTERNAL_ERROR, message=f"the server answered with {said}")
+    answer = types.JSONRPCError(jsonrpc="2.0", id=raw[1:-1].decode() if raw[:1] == b'"' else int(raw), error=error)
+    return SessionMessage(answer)

@@ -1,0 +1,149 @@
+"""`McpServer`: one MCP server as a module."""
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import mcp_types as types
+import structlog
+from mcp.client.client import Client
+from mcp.client.session import IncomingMessage
+
+from agentcore.api import Background, Folder, Module, Runtime, Supervisor, ToolContext, ToolDefinition
+from agentcore_mcp_servers.address import ServerAddress
+from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.definitions import definition_of, is_for_models
+from agentcore_mcp_servers.link import START_SECONDS, Carrier
+from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
+from agentcore_mcp_servers.process import Launch, ServerProcess
+from agentcore_mcp_servers.results import result_of
+from agentcore_mcp_servers.server import Server
+
+log = structlog.get_logger(__name__)
+
+_NOTES = 20
+_SPARE_SECONDS = 30.0
+
+
+class McpServer(Module):
+    """An MCP server."""
+
+    init_timeout_s: ClassVar[float | None] = START_SECONDS + _SPARE_SECONDS
+
+    def __init__(self, name: str, block: ServerBlock) -> None:
+        super().__init__()
+        self._name, self._block = name, block
+        self._prefix = block.agentcore.prefix or prefix_of(name)
+        self._supervisor = Supervisor()
+        self._background = Background(f"{name}:news")
+        self._listed: dict[str, types.Tool] = {}
+        self._notes: dict[str, None] = {}
+        self._server: Server | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """Start the server, and read its tools.
+
+        Raises:
+            ToolError: `server_not_started`.
+        """
+        self._server = Server(runtime.name, self._dial, self._make_client, self._read_again)
+        await self._server.start()
+        await self._read_tools()
+
+    async def shutdown(self) -> None:
+        """End the server, and all that came of it."""
+        await self._background.stop()
+        server, self._server = self._server, None
+        if server is not None:
+            await server.close()
+        await self._supervisor.close()
+
+    def get_tool_definitions(self) -> list[ToolDefinition]:
+        """The server's tools, under the names that they have here."""
+        return [definition_of(tool, name, self._block) for name, tool in self._listed.items()]
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        """Have the server do it."""
+        assert self._server is not None  # noqa: S101 - the host calls tools between `init` and `shutdown`
+        tool = self._listed[tool_name]
+
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            share = progress / total if total else None
+            ctx.progress(None if share is None else min(max(share, 0.0), 1.0), (message or "")[:500])
+
+        result = await self._server.call(tool.name, args, tell)
+        return await result_of(result, ctx.artifacts, self._resources_tool)
+
+    @property
+    def _resources_tool(self) -> str:
+        return tool_name(self._prefix, "resources")
+
+    # -- the server --------------------------------------------------------------------------------------------
+
+    def _dial(self) -> Carrier:
+        block = self._block
+        if block.url is not None:
+            return self._dial_address(block.url)
+        assert block.command is not None  # noqa: S101 - the block has one of both
+        env = {name: value.get_secret_value() for name, value in block.env.items()}
+        launch = Launch((block.command, *block.args), self._supervisor.environment() | env, self._open_folder)
+        return ServerProcess(self._supervisor, launch, self._note)
+
+    def _dial_address(self, url: str) -> Carrier:
+        headers = {name: value.get_secret_value() for name, value in self._block.headers.items()}
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        # the person has written this host, which may be one of their own network, and no other
+        policy = self.runtime.url_policy(allow_private=True, allowed_hosts=(host,))
+        return ServerAddress(url, headers, policy, self._note, is_sse=self._block.type == "sse")
+
+    def _make_client(self, carrier: Carrier) -> Client:
+        return Client(
+            carrier,
+            client_info=types.Implementation(name="agentcore", version="1"),
+            message_handler=self._on_message,
+            logging_callback=self._on_log,
+            cache=None,
+        )
+
+    def _open_folder(self) -> Folder:
+        workspace = self.runtime.workspace
+        if self._block.cwd is None:
+            return workspace.working_folder()
+        path = workspace.roots[0] / Path(self._block.cwd).expanduser()
+        return Folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    async def _on_message(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._background.start(self._read_again())
+
+    async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
+        log.info("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
+
+    # -- its tools ---------------------------------------------------------------------------------------------
+
+    async def _read_again(self) -> None:
+        before = self._listed
+        await self._read_tools()
+        if self._listed != before:
+            self.runtime.tools_changed()
+
+    async def _read_tools(self) -> None:
+        assert self._server is not None  # noqa: S101
+        if self._server.capabilities.tools is None:
+            self._listed = {}
+            return
+        offered = [
+            tool for tool in await self._server.list_tools() if is_for_models(tool) and self._block.offers(tool.name)
+        ]
+        names, refused = names_of(self._prefix, [tool.name for tool in offered])
+        for said in refused:
+            self._note(said)
+        by_original = {tool.name: tool for tool in reversed(offered)}
+        self._listed = {name: by_original[original] for name, original in names.items()}
+
+    def _note(self, said: str) -> None:
+        """Keep what is wrong with the server and takes nothing else away, each once."""
+        if said not in self._notes and len(self._notes) < _NOTES:
+            self._notes[said] = None
+            log.warning("mcp_server_is_odd", module=self._name, said=said)

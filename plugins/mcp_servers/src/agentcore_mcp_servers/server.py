@@ -1,0 +1,220 @@
+"""`Server`: one MCP server, kept connected: started again with growing pauses when it ends."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import mcp_types as types
+import structlog
+from mcp.client.client import Client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from agentcore.api import Background, ToolError
+from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, unavailable
+from agentcore_mcp_servers.link import Carrier, Link
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+_PAGES = 100
+_ENTRIES = 5_000
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+_STEADY_SECONDS = 60.0
+_PATIENCE_SECONDS = 15.0
+"""How long a call waits for a server that is being started again."""
+
+
+class Server:
+    """A server that is there, or will be again.
+
+    Args:
+        name: The module's name.
+        dial: Makes what carries a connection.
+        make_client: Makes the SDK's client of that.
+        on_again: Is called after the server was started again.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dial: Callable[[], Carrier],
+        make_client: Callable[[Carrier], Client],
+        on_again: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._name, self._dial, self._make_client, self._on_again = name, dial, make_client, on_again
+        self._background = Background(f"mcp_servers:{name}")
+        self._link: Link | None = None
+        self._is_there = asyncio.Event()
+        self._reason = "it has not been started yet"
+
+    async def start(self) -> None:
+        """Connect for the first time, and stay so.
+
+        Raises:
+            ToolError: `server_not_started`.
+        """
+        await self._connect()
+        self._background.start(self._stay_connected())
+
+    async def close(self) -> None:
+        """End it; safe to call twice."""
+        await self._background.stop()
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    @property
+    def capabilities(self) -> types.ServerCapabilities:
+        """What it can do, as it said at the last handshake."""
+        client = self._client
+        return types.ServerCapabilities() if client is None else client.server_capabilities
+
+    async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> types.CallToolResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`.
+        """
+        return await self.ask(tool, partial(_call, tool=tool, arguments=arguments, on_progress=on_progress))
+
+    async def ask(self, what: str, request: Callable[[Client], Awaitable[T]]) -> T:
+        """Ask it something else.
+
+        Args:
+            what: What is asked, for the error.
+            request: Asks it.
+        Raises:
+            ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`.
+        """
+        try:
+            return await self._ask(request)
+        except (MCPError, ValidationError, RuntimeError, ExceptionGroup) as exc:
+            raise await self._failed(exc, what) from exc
+
+    async def _ask(self, request: Callable[[Client], Awaitable[T]]) -> T:
+        client, link = await self._connected(), self._link
+        try:
+            return await request(client)
+        except MCPError as exc:
+            if link is None or link.over is None or not has_no_session(exc):
+                raise
+            await asyncio.wait((link.over,))
+        return await request(await self._connected())
+
+    async def list_tools(self) -> list[types.Tool]:
+        """All tools that it lists.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+
+        async def page(client: Client, cursor: str | None) -> tuple[list[types.Tool], str | None]:
+            listed = await client.list_tools(cursor=cursor, cache_mode="refresh")
+            return listed.tools, listed.next_cursor
+
+        return await self._pages("tools/list", page)
+
+    async def list_resources(self) -> list[types.Resource]:
+        """All resources that it lists.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+
+        async def page(client: Client, cursor: str | None) -> tuple[list[types.Resource], str | None]:
+            listed = await client.list_resources(cursor=cursor, cache_mode="refresh")
+            return listed.resources, listed.next_cursor
+
+        return await self._pages("resources/list", page)
+
+    async def list_templates(self) -> list[types.ResourceTemplate]:
+        """The templates of resources that it lists.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+
+        async def page(client: Client, cursor: str | None) -> tuple[list[types.ResourceTemplate], str | None]:
+            listed = await client.list_resource_templates(cursor=cursor, cache_mode="refresh")
+            return listed.resource_templates, listed.next_cursor
+
+        return await self._pages("resources/templates/list", page)
+
+    # -- staying connected -------------------------------------------------------------------------------------
+
+    async def _failed(self, error: Exception, what: str) -> ToolError:
+        """Why a request that was on its way gave nothing."""
+        link = self._link
+        if link is None:
+            return call_failed(error, self._name, what, "closed the connection")
+        if has_ended(error):
+            await link.wait_for_words()
+        return call_failed(error, self._name, what, link.ending)
+
+    @property
+    def _client(self) -> Client | None:
+        return None if self._link is None else self._link.client
+
+    async def _connected(self) -> Client:
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                while (client := self._client) is None:
+                    self._is_there.clear()
+                    await self._is_there.wait()
+                return client
+        except TimeoutError as exc:
+            raise unavailable(self._name, self._reason) from exc
+
+    async def _connect(self) -> None:
+        link = Link(self._dial(), self._make_client)
+        await link.open()
+        self._link = link
+        self._is_there.set()
+
+    async def _stay_connected(self) -> None:
+        loop = asyncio.get_running_loop()
+        pause, began = _FIRST_PAUSE, loop.time()
+        while True:
+            link = self._link
+            if link is not None and link.over is not None:
+                await asyncio.wait((link.over,))
+                self._reason = link.ending
+                log.warning("mcp_server_ended", module=self._name, reason=self._reason)
+            self._link = None
+            pause = _FIRST_PAUSE if loop.time() - began > _STEADY_SECONDS else min(pause * 2, _LONGEST_PAUSE)
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come at once
+            try:
+                await self._connect()
+            except ToolError as exc:
+                self._reason = exc.message
+                log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
+                continue
+            began = loop.time()
+            await self._tell_again()
+
+    async def _tell_again(self) -> None:
+        try:
+            await self._on_again()
+        except ToolError as exc:
+            log.warning("mcp_server_not_read", module=self._name, reason=exc.message)
+
+    async def _pages(self, what: str, page: Callable[..., Awaitable[tuple[list[T], str | None]]]) -> list[T]:
+        entries: list[T] = []
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            found, cursor = await self.ask(what, partial(page, cursor=cursor))
+            entries += found
+            if cursor is None or len(entries) >= _ENTRIES:
+                return entries[:_ENTRIES]
+        return entries
+
+
+async def _call(
+    client: Client, *, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT
+) -> types.CallToolResult:
+    return await client.call_tool(tool, arguments, progress_callback=on_progress)

@@ -1,0 +1,85 @@
+"""A server of the Python SDK for tests, over stdio or at a port: `python example_server.py [PORT]`."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+server = MCPServer("example", instructions="Count on it.")
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c626001000000ffff03000006"
+    "000557bfabd40000000049454e44ae426082"
+)
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@server.tool(structured_output=False)
+def where() -> str:
+    """Say where it runs, and what it knows of the environment."""
+    return f"{Path.cwd()} {sorted(os.environ)}"
+
+
+@server.tool(structured_output=False)
+def picture() -> Image:
+    """Give a picture."""
+    return Image(data=_PIXEL, format="png")
+
+
+@server.tool(structured_output=False)
+def fail(why: str) -> str:
+    """Fail."""
+    raise ToolError(why)
+
+
+@server.tool(structured_output=False)
+async def slow(ctx: Context, path: str) -> str:
+    """Begin, tell of it, and wait to be cancelled."""
+    Path(path).write_text("begun", encoding="utf-8")
+    await ctx.report_progress(1, 4, "begun")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        Path(path).write_text("cancelled", encoding="utf-8")
+    return "never"
+
+
+@server.tool(structured_output=False)
+def die(words: str) -> str:
+    """End at once, with last words."""
+    sys.stderr.write(words)
+    sys.stderr.flush()
+    os._exit(3)
+
+
+@server.resource("notes://today", mime_type="text/plain")
+def today() -> str:
+    """What is on today."""
+    return "Water the plants."
+
+
+@server.resource("notes://{day}")
+def day(day: str) -> str:
+    """What is on another day."""
+    return f"Nothing on {day}."
+
+
+@server.prompt()
+def plan(topic: str) -> str:
+    """Plan something."""
+    return f"Make a plan for {topic}."
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        server.run("streamable-http", port=int(sys.argv[1]))
+    else:
+        server.run("stdio")

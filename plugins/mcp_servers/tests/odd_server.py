@@ -1,0 +1,75 @@
+"""A server over stdio that goes wrong in the way that its argument names: `python odd_server.py junk`."""
+
+import json
+import sys
+import time
+
+WAY = sys.argv[1]
+OBJECT = {"type": "object"}
+TOOLS = {
+    "unreadable": [
+        {"name": "good", "inputSchema": OBJECT},
+        {"name": "no_object", "inputSchema": ["x"]},
+        "no tool at all",
+        {"name": "no_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "nothing"}}}},
+    ],
+    "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
+    "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
+    "hidden": [
+        {"name": "seen", "inputSchema": OBJECT},
+        {"name": "unseen", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app"]}}},
+    ],
+}
+ONE = [{"name": "go", "inputSchema": OBJECT}]
+
+
+def send(message) -> None:
+    """Write one message."""
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def text(said: str) -> dict:
+    """The result of a tool."""
+    return {"content": [{"type": "text", "text": said}]}
+
+
+def call(ident) -> None:
+    """Answer the call of a tool, in the way that was asked for."""
+    match WAY:
+        case "junk":
+            sys.stdout.write("Starting up…\n{half of a mess\n\n[]\n")
+            send({"id": ident, "result": text("clear")})
+        case "foreign":
+            send({"id": 98765, "result": text("of nobody")})
+            send({"id": ident, "result": text("first")})
+            send({"id": ident, "result": text("second")})
+        case "large":
+            send({"id": ident, "result": text("x" * 100_000_000)})
+        case "wrong":
+            send({"id": ident, "result": {"content": "no list"}})
+        case "refusing":
+            send({"id": ident, "error": {"code": -32000, "message": "not today"}})
+        case "mute":
+            pass
+        case _:
+            send({"id": ident, "result": text("done")})
+
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    match asked.get("method"):
+        case "initialize" if WAY == "silent":
+            time.sleep(3600)
+        case "initialize" if WAY == "gone":
+            sys.stderr.write("no licence found\n")
+            sys.exit(4)
+        case "initialize":
+            about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
+            send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about}})
+        case "tools/list":
+            send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
+        case "tools/call":
+            call(asked["id"])
+        case _ if "id" in asked:
+            send({"id": asked["id"], "error": {"code": -32601, "message": "no such method"}})

@@ -1,0 +1,142 @@
+"""Servers at an address, in the real host: the example over HTTP, and one that answers as a test says."""
+
+import asyncio
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+async def start_example(tmp_path):
+    """Run the example over HTTP at a port, as a process; gives the way to end it."""
+    running = []
+
+    async def start(port):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(HERE / "example_server.py"), str(port), stderr=asyncio.subprocess.DEVNULL
+        )
+        running.append(process)
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                except OSError:
+                    await asyncio.sleep(0.05)
+                else:
+                    writer.close()
+                    return process
+
+    yield start
+    for process in running:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+async def test_a_server_at_an_address_is_a_module(mount, start_example, port):
+    await start_example(port)
+    host = await mount({"type": "http", "url": f"http://127.0.0.1:{port}/mcp"})
+    assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+
+
+async def test_a_session_that_the_server_has_forgotten_is_made_anew_and_the_call_sent_once_more(
+    mount, start_example, port
+):
+    first = await start_example(port)
+    host = await mount({"url": f"http://127.0.0.1:{port}/mcp"})
+    first.kill()
+    await first.wait()
+    await start_example(port)
+    assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+
+
+async def test_a_server_that_cannot_be_reached_is_the_reason(mount, port):
+    host = await mount({"url": f"http://127.0.0.1:{port}/mcp"}, is_failure_expected=True)
+    assert "connect" in host.host.modules.get("mcp_example").reason.lower()
+
+
+async def test_the_metadata_of_a_cloud_is_no_server(mount):
+    host = await mount({"url": "http://169.254.169.254/mcp"}, is_failure_expected=True)
+    assert "its address is refused" in host.host.modules.get("mcp_example").reason
+
+
+@pytest.fixture
+async def answering():
+    """A server that answers every call of a tool as a test says; gives its address."""
+    runners = []
+
+    async def start(answer):
+        async def serve(request):
+            if request.method != "POST":
+                return web.Response(status=405)
+            asked = await request.json()
+            match asked.get("method"):
+                case "initialize":
+                    about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
+                    result = {"protocolVersion": "2025-06-18", **about}
+                case "tools/list":
+                    result = {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]}
+                case "tools/call":
+                    return await answer(request, asked)
+                case _ if "id" in asked:
+                    error = {"code": -32601, "message": "no such method"}
+                    return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+                case _:
+                    return web.Response(status=202)
+            return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+        app = web.Application()
+        app.router.add_route("*", "/mcp", serve)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        runners.append(runner)
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        return f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/mcp"
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+async def test_an_answer_that_is_too_long_ends_its_call(mount, answering):
+    async def answer(request, asked):
+        text = {"content": [{"type": "text", "text": "x" * 20_000_000}]}
+        return web.Response(
+            body=json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": text}), content_type="application/json"
+        )
+
+    host = await mount({"url": await answering(answer)})
+    outcome = await host.outcome("example_go")
+    assert not outcome.ok
+
+
+async def test_an_error_of_http_ends_its_call_alone(mount, answering):
+    async def answer(request, asked):
+        return web.Response(status=503)
+
+    host = await mount({"url": await answering(answer)})
+    outcome = await host.outcome("example_go")
+    assert outcome.error.type == "server_refused"
+
+
+async def test_headers_of_the_block_are_sent_and_masked(mount, answering):
+    async def answer(request, asked):
+        said = {"content": [{"type": "text", "text": request.headers["X-Key"]}]}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": said})
+
+    host = await mount({"url": await answering(answer), "headers": {"X-Key": "shh"}})
+    assert (await host.call("example_go")).blocks()[0].text == "shh"

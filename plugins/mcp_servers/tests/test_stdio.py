@@ -1,0 +1,170 @@
+"""Servers that are commands, in the real host."""
+
+import asyncio
+
+import psutil
+import pytest
+
+from agentcore.api import Image
+
+
+def tools_of(host):
+    """The names of the module's tools."""
+    return sorted(host.host.registry.tools)
+
+
+async def text_of(host, tool, **arguments):
+    """The text that a tool gives."""
+    return (await host.call(tool, **arguments)).blocks()[0].text
+
+
+def servers_running(program):
+    """The processes of ours that run a program of the tests."""
+    below = psutil.Process().children(recursive=True)
+    return [each for each in below if program in " ".join(each.cmdline())]
+
+
+async def until_restarted(host, tool, **arguments):
+    """The outcome of a call to a server that is being started again."""
+    async with asyncio.timeout(30):
+        while True:
+            outcome = await host.outcome(tool, arguments)
+            if outcome.ok or outcome.error.type != "server_ended":
+                return outcome
+
+
+async def test_tools_are_called_under_the_name_of_their_server(mount):
+    host = await mount()
+    result = await host.call("example_add", a=2, b=3)
+    assert result.data == {"result": 5}
+    assert result.untrusted
+
+
+async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, example, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    host = await mount(example() | {"env": {"OWN": "1"}})
+    said = await text_of(host, "example_where")
+    assert "'OWN'" in said
+    assert "ANTHROPIC_API_KEY" not in said
+    assert said.startswith(f"{host.workspace} ")
+
+
+async def test_a_server_starts_in_the_folder_that_its_block_names(mount, example, tmp_path):
+    host = await mount(example() | {"cwd": str(tmp_path)})
+    assert (await text_of(host, "example_where")).startswith(f"{tmp_path} ")
+
+
+async def test_pictures_are_pictures(mount):
+    (picture,) = (await (await mount()).call("example_picture")).blocks()
+    assert isinstance(picture, Image)
+    assert picture.mime == "image/png"
+
+
+async def test_what_fails_there_fails_here_with_its_words(mount):
+    outcome = await (await mount()).outcome("example_fail", {"why": "no more ink"})
+    assert outcome.error.type == "tool_failed"
+    assert "no more ink" in outcome.error.message
+
+
+async def test_wrong_arguments_never_reach_the_server(mount):
+    outcome = await (await mount()).outcome("example_add", {"a": "two", "b": 3})
+    assert outcome.error.type == "invalid_arguments"
+
+
+async def test_a_call_that_is_cancelled_is_cancelled_there(mount, tmp_path):
+    host, place = await mount(), tmp_path / "state"
+    going = asyncio.create_task(host.outcome("example_slow", {"path": str(place)}))
+    told = await host.events.wait_for("call.progress")
+    assert told["fraction"] == 0.25
+    going.cancel()
+    await asyncio.gather(going, return_exceptions=True)
+    async with asyncio.timeout(20):
+        while place.read_text() != "cancelled":
+            await asyncio.sleep(0.02)
+
+
+async def test_the_limit_of_a_call_cuts_a_server_that_hangs(mount, odd):
+    host = await mount(odd("mute", timeout_s=0.5))
+    outcome = await host.outcome("example_go")
+    assert outcome.error.type == "timeout"
+
+
+async def test_a_server_that_dies_is_started_again_and_its_call_is_not_repeated(mount):
+    host = await mount()
+    outcome = await host.outcome("example_die", {"words": "out of memory"})
+    assert outcome.error.type == "server_ended"
+    assert "exit code 3" in outcome.error.message
+    assert "out of memory" in outcome.error.message
+    assert not outcome.error.retryable
+    again = await until_restarted(host, "example_add", a=1, b=1)
+    assert again.unwrap().data == {"result": 2}
+
+
+async def test_nothing_of_a_server_is_left_after_its_module(mount):
+    host = await mount()
+    assert servers_running("example_server.py")
+    await host.host.modules.disable("mcp_example")
+    assert not servers_running("example_server.py")
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [("gone", "no licence found"), ("gone", "exit code 4")],
+)
+async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mount, odd, way, said):
+    host = await mount(odd(way), is_failure_expected=True)
+    assert said in host.host.modules.get("mcp_example").reason
+
+
+async def test_a_program_that_is_not_there_is_said_to_be(mount):
+    host = await mount({"command": "no-such-program-here"}, is_failure_expected=True)
+    assert "no program 'no-such-program-here' on PATH" in host.host.modules.get("mcp_example").reason
+
+
+# -- servers that go wrong -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("way", "expected"), [("junk", "clear"), ("foreign", "first")])
+async def test_what_a_server_writes_beside_its_answer_does_no_harm(mount, odd, way, expected):
+    host = await mount(odd(way))
+    assert await text_of(host, "example_go") == expected
+    assert await text_of(host, "example_go") == expected
+
+
+@pytest.mark.parametrize(
+    ("way", "error", "said"),
+    [
+        ("wrong", "invalid_result", "is no result of a tool"),
+        ("refusing", "server_refused", "not today"),
+        ("large", "server_refused", "the bound is"),
+    ],
+)
+async def test_an_answer_that_is_none_ends_its_call_alone(mount, odd, way, error, said):
+    host = await mount(odd(way))
+    outcome = await host.outcome("example_go")
+    assert outcome.error.type == error
+    assert said in outcome.error.message
+    assert (await host.outcome("example_go")).error.type == error
+
+
+async def test_a_tool_that_cannot_be_read_takes_no_other_away(mount, odd):
+    host = await mount(odd("unreadable"), is_failure_expected=True)
+    assert "example_good" in tools_of(host)
+    assert "example_no_object" not in tools_of(host)
+
+
+async def test_of_two_tools_with_one_name_the_first_counts_and_both_are_named(mount, odd, capsys):
+    host = await mount(odd("alike"))
+    assert [name for name in tools_of(host) if name.startswith("example")] == ["example_a_b"]
+    assert "'a.b' and 'a/b' would both be 'example_a_b'" in capsys.readouterr().out
+
+
+async def test_of_very_many_tools_as_many_are_taken_as_a_module_may_have(mount, odd):
+    assert (
+        sum(name.startswith("example_") for name in tools_of(await mount(odd("many"), is_failure_expected=True)))
+        == 2000
+    )
+
+
+async def test_tools_for_views_alone_are_hidden(mount, odd):
+    assert [name for name in tools_of(await mount(odd("hidden"))) if name.startswith("example")] == ["example_seen"]
