@@ -37,7 +37,7 @@ def test_each_documented_requirement_has_a_test():
 def test_each_public_name_is_documented(name):
     """By its own docstring; one for a type, which can have none, by the text below its definition."""
     below = re.compile(rf'^{name}\b.* = .*\n"""', re.MULTILINE)
-    sources = Path(agentcore.api.__file__).parent.glob("*.py")
+    sources = Path(agentcore.__file__).parent.rglob("*.py")
     assert getattr(agentcore.api, name).__doc__ or any(below.search(file.read_text()) for file in sources)
 
 

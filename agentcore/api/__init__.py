@@ -19,6 +19,7 @@ from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
+from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 __all__ = [
@@ -28,13 +29,16 @@ __all__ = [
     "Artifacts",
     "Background",
     "BaseModel",
+    "Caches",
     "CallPreview",
     "ChatSession",
+    "Confinement",
     "DisplayRole",
     "Effect",
     "Excerpt",
     "Field",
     "Folder",
+    "HeldPaths",
     "Image",
     "Mark",
     "Module",
@@ -49,6 +53,8 @@ __all__ = [
     "Response",
     "Route",
     "Runtime",
+    "Sandbox",
+    "SandboxMode",
     "SecretStr",
     "Socket",
     "SupervisedProcess",

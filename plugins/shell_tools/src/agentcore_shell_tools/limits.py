@@ -66,9 +66,6 @@ LOOK_SECONDS = 2.0
 LAST_LOOK_S = 5.0
 """How long the module waits for the looks at its last commands when it stops."""
 
-PROBE_SECONDS = 60.0
-"""What trying the sandbox may take on a busy machine."""
-
 PUT_ASIDE_SHOWN = 50
 """Of what was put aside, so much is told at once, and so much is kept for the page."""
 

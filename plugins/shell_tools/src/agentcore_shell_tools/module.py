@@ -1,23 +1,28 @@
 """`ShellTools`: the three tools, their arguments and what they say about themselves."""
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
+    Caches,
     CallPreview,
+    Confinement,
     Field,
     Module,
     Request,
     ResourceUse,
     Response,
     Runtime,
+    Sandbox,
     ToolContext,
     ToolError,
     ToolResult,
     WebComponent,
+    Workspace,
     known_to_models,
     tool,
 )
@@ -27,7 +32,7 @@ from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, 
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
-from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, writable_paths
+from agentcore_shell_tools.sandbox import Consent
 from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView
@@ -39,6 +44,7 @@ _CAUTION = {
     "zh": "它将在没有沙箱的情况下运行，能读取和更改您所能读取和更改的一切：{reason}。在服务器结束之前只询问这一次。",
 }
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`); until then a person confirms once that commands run without"
+_SETTING = "the setting `sandbox` of shell_tools"
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
@@ -83,8 +89,8 @@ class ShellTools(Module[ShellSettings]):
         """See that the sandbox works, if one is asked for, and what a command did that the last server left behind."""
         settings, workspace, folder = self.settings, runtime.workspace, runtime.data_dir
         caches = Caches(folder / "cache", Path.home())
-        writable = writable_paths(settings.writable, workspace)
-        wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches)
+        writable = _writable_paths(settings.writable, workspace)
+        wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)
         sandbox = await Sandbox.find(wanted)
         distrusted = [str(caches.folder), *map(str, writable)]
         guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._report_put_aside)
@@ -318,6 +324,12 @@ class ShellTools(Module[ShellSettings]):
         if self._processes is None:
             raise RuntimeError("the module has not started")
         return self._processes
+
+
+def _writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, ...]:
+    """The paths of the setting `writable`: absolute, from the home folder (`~/`), or relative to the first root."""
+    first = workspace.roots[0]
+    return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
 
 
 def _found(sandbox: Sandbox) -> dict[str, str]:

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from agentcore.api import Field, Module
-from agentcore_shell_tools.sandbox import SandboxMode
+from agentcore.api import Field, Module, SandboxMode
 
 
 class ShellSettings(Module.Settings):

@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
+from agentcore.api import Sandbox, SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
 from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import ForegroundOutput, Output
-from agentcore_shell_tools.sandbox import Sandbox, why_sandbox
+from agentcore_shell_tools.sandbox import why_sandbox
 
 OutputT = TypeVar("OutputT", Output, ForegroundOutput)
 
@@ -172,7 +172,7 @@ class Shell:
             run = await self.guard.begin() if self.sandbox.is_on else None
             try:
                 process = await self.supervisor.start(
-                    argv if run is None else self.sandbox.wrap(argv, workspace, path, run.hold),
+                    argv if run is None else self.sandbox.wrap(argv, workspace.roots, path, run.hold),
                     folder=folder,
                     environment={**environment, **term, "PWD": path},
                     stdin=stdin,

@@ -156,7 +156,7 @@ async def test_required_sandbox_that_does_not_work_fails_the_module_with_what_to
     assert "Install bubblewrap" in host.problems()[0]
     monkeypatch.setenv("PATH", str(tmp_path))
     host = await agentcore_host(["shell_tools"], config=config, roots=[root], is_failure_expected=True)
-    assert "sandbox_unavailable" in host.problems()[0]
+    assert "must run in a sandbox" in host.problems()[0]
     assert "not installed" in host.problems()[0]
 
 
@@ -214,7 +214,7 @@ os.execv({shutil.which("bwrap")!r}, ["bwrap", *kept])
     monkeypatch.setenv("PATH", f"{lax}:/usr/bin:/bin")
     config = {"config": {"shell_tools": {"sandbox": "require"}}}
     host = await agentcore_host(["shell_tools"], config=config, roots=[root], is_failure_expected=True)
-    assert "sandbox_unavailable" in host.problems()[0]
+    assert "must run in a sandbox" in host.problems()[0]
     assert "/proc/sys/" in host.problems()[0]
 
 

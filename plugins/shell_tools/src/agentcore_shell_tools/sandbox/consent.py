@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from agentcore_shell_tools.sandbox.sandbox import Sandbox, sandbox_unavailable
+from agentcore.api import Sandbox
 
 _CALLS_KEPT = 1000
 
@@ -48,4 +48,4 @@ class Consent:
         if shown == sandbox.reason:
             self._given_for = shown
         if self._given_for != sandbox.reason:
-            raise sandbox_unavailable(sandbox.reason)
+            raise sandbox.unavailable()

@@ -1,21 +1,20 @@
 """`Sandbox`: what bubblewrap lets a command see and change."""
 
 import asyncio
-import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
-from agentcore.api import ToolError, Workspace
-from agentcore_shell_tools.control import Hold
-from agentcore_shell_tools.sandbox.caches import Caches
-from agentcore_shell_tools.sandbox.mounts import hidden, kernel, system
-from agentcore_shell_tools.sandbox.probe import can_disable_namespaces, what_leaks, why_not
+from agentcore.errors import ToolError
+from agentcore.supervision.sandbox.caches import Caches
+from agentcore.supervision.sandbox.mounts import hidden, kernel, system
+from agentcore.supervision.sandbox.probe import can_disable_namespaces, what_leaks, why_not
 
 SandboxMode = Literal["off", "prefer", "require"]
+"""Whether commands are confined: never, where it works, or always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,7 @@ class Confinement:
         private: Folders that no command sees.
         writable: Further files and folders that commands may write, absolute.
         caches: Where package managers keep what they have fetched.
+        setting: What a person changes where there is no sandbox, such as "the setting `sandbox` of shell_tools".
     """
 
     mode: SandboxMode
@@ -35,6 +35,19 @@ class Confinement:
     private: tuple[Path, ...]
     writable: tuple[Path, ...]
     caches: Caches
+    setting: str
+
+
+class HeldPaths(Protocol):
+    """What of the workspace a command cannot change."""
+
+    def mounts(self) -> Iterable[tuple[str, bool]]:
+        """Each path that is mounted on itself, and whether it can be written; outer ones first."""
+        ...
+
+    def is_fixed(self, path: str) -> bool:
+        """Whether a path cannot be changed."""
+        ...
 
 
 class Sandbox:
@@ -76,11 +89,11 @@ class Sandbox:
             else:
                 trying = what_leaks(program, options, is_confined=sandbox._is_confined)
                 # no TaskGroup: commands wait for it in `settle`, and `close` ends it
-                sandbox._trying = asyncio.create_task(trying, name="shell_tools:try_sandbox")
+                sandbox._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
         if wanted.mode == "require":
             await sandbox.settle()
             if sandbox.reason:
-                raise sandbox_unavailable(sandbox.reason)
+                raise sandbox.unavailable()
         return sandbox
 
     @property
@@ -92,6 +105,14 @@ class Sandbox:
     def is_wanted(self) -> bool:
         """Whether the settings ask for it."""
         return self.wanted.mode != "off"
+
+    def unavailable(self) -> ToolError:
+        """The error where a sandbox is required and there is none."""
+        message = (
+            f"Commands must run in a sandbox here, and it does not work: {self.reason}. Install bubblewrap, or change "
+            f"{self.wanted.setting}."
+        )
+        return ToolError("sandbox_unavailable", message, reason=self.reason)
 
     async def settle(self) -> None:
         """Wait until it is known whether the sandbox holds."""
@@ -117,18 +138,18 @@ class Sandbox:
         """Variables for a command in it."""
         return {**self.wanted.caches.environment(), "TMPDIR": "/tmp"} if self.is_on else {}  # noqa: S108
 
-    def wrap(self, argv: Sequence[str], workspace: Workspace, folder: str, hold: Hold) -> list[str]:
+    def wrap(self, argv: Sequence[str], roots: Sequence[Path], folder: str, hold: HeldPaths | None = None) -> list[str]:
         """The command line that runs another one confined.
 
         Args:
             argv: The command.
-            workspace: Its roots can be written.
+            roots: Folders that can be written.
             folder: The working folder's real path.
-            hold: What of it cannot.
+            hold: What of them cannot; None: nothing.
         """
         if self.program is None:
             return list(argv)
-        options = (*self._base(), *system(self._kernel), *self._workspace(workspace.roots, hold))
+        options = (*self._base(), *system(self._kernel), *self._workspace(roots, hold))
         return [self.program, *options, "--chdir", folder, "--", *argv]
 
     def _give_up(self, reason: str) -> None:
@@ -146,31 +167,17 @@ class Sandbox:
         # supervisor ends that, and all of it with itself
         yield from ("--cap-drop", "ALL")
 
-    def _workspace(self, roots: Sequence[Path], hold: Hold) -> Iterator[str]:
+    def _workspace(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
         yield from hidden(self.wanted.private, roots, holds_root=True)
         for root in roots:
             yield from ("--bind", str(root), str(root))
-        for path, can_be_written in hold.mounts():
+        for path, can_be_written in () if hold is None else hold.mounts():
             yield from ("--bind-try" if can_be_written else "--ro-bind-try", path, path)
         for also in self.wanted.writable:
             # what lies in a root can be written there; a mount of its own would keep it from being replaced
-            if hold.is_fixed(str(also)) or not any(also.is_relative_to(root) for root in roots):
+            is_fixed = hold is not None and hold.is_fixed(str(also))
+            if is_fixed or not any(also.is_relative_to(root) for root in roots):
                 yield from ("--bind-try", str(also), str(also))
         # last, whatever a link in the workspace has led to
         yield from hidden(self.wanted.private, roots, holds_root=False)
         yield from self.wanted.caches.mounts()
-
-
-def writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, ...]:
-    """The paths of the setting `writable`: absolute, from the home folder (`~/`), or relative to the first root."""
-    first = workspace.roots[0]
-    return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
-
-
-def sandbox_unavailable(reason: str) -> ToolError:
-    """The error where a sandbox is required and there is none."""
-    message = (
-        f"Commands must run in a sandbox here, and it does not work: {reason}. "
-        "Install bubblewrap, or change the setting `sandbox` of shell_tools."
-    )
-    return ToolError("sandbox_unavailable", message, reason=reason)

@@ -6,7 +6,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from agentcore_shell_tools.limits import PROBE_SECONDS
+PROBE_SECONDS = 60.0
+"""How long a program of the probe may take, on a machine with much else to do."""
 
 _SHOWN = 5
 # opened for writing and closed, without a byte: what a command could do to the kernel, tried on each file there is
