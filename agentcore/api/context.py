@@ -193,13 +193,24 @@ class ToolContext(Protocol):
         """
         ...
 
-    async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str:
         """Put a question to the person of this session and wait for the answer; the call's own clock stands meanwhile.
+
+        The person of a call over MCP is asked by the client, where it shows forms.
 
         Args:
             question: What to ask.
             options: Answers to choose from; the person may write another one.
             timeout_s: How long to wait, at most an hour.
+            is_secret: Whether the answer is a password or the like, which no client of MCP gets to see: it is asked
+                for in a chat of agentcore's own, or not at all.
         Raises:
             ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
         """

@@ -19,6 +19,7 @@ from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.calls import CallOutcome, ModelReader
 from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.caller import Caller
+from agentcore.mcp.inputs import ClientAsker, Inputs
 
 RESULT_KEPT_SECONDS = 120.0
 """How long the result of a call is kept whose client went away while it ran."""
@@ -36,6 +37,16 @@ class _Key(NamedTuple):
     session_id: str
     tool: str
     digest: str
+
+
+class _Wish(NamedTuple):
+    """A call that waits for a person, and what can be told and asked meanwhile."""
+
+    caller: Caller
+    key: _Key
+    arguments: dict[str, Any]
+    tell: TellProgress
+    inputs: Inputs
 
 
 @dataclass(slots=True)
@@ -60,7 +71,7 @@ class ClientCalls:
     _in_flight: dict[str, int] = field(default_factory=dict)
 
     async def call(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress, inputs: Inputs
     ) -> CallOutcome:
         """Carry out one call.
 
@@ -71,8 +82,8 @@ class ClientCalls:
         """
         with _Place(self._in_flight, caller):
             if not caller.is_model:
-                return await self._run(caller, tool, arguments, tell, waits=True)
-            return await self._call_of_model(caller, tool, arguments, tell)
+                return await self._run(caller, tool, arguments, tell, inputs, waits=True)
+            return await self._call_of_model(caller, tool, arguments, tell, inputs)
 
     async def close(self) -> None:
         """End what goes on without a client; what ran is on record."""
@@ -84,7 +95,7 @@ class ClientCalls:
     # -- a model's call ----------------------------------------------------------------------------------------
 
     async def _call_of_model(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress, inputs: Inputs
     ) -> CallOutcome:
         call_id = None
         if self._may_join():
@@ -94,12 +105,13 @@ class ClientCalls:
                 return await self._stay_with(key, left.work)
             call_id = self._waiting_alone(key)
         if call_id is None:
-            outcome = await self._run(caller, tool, arguments, tell)
+            outcome = await self._run(caller, tool, arguments, tell, inputs)
             if outcome.error is None or outcome.error.type != "approval_required":
                 return outcome
             call_id = outcome.call_id
         arguments = tool.schema.repair(arguments)
-        return await self._after_decision(caller, _key(caller, tool, arguments), call_id, arguments, tell)
+        wish = _Wish(caller, _key(caller, tool, arguments), arguments, tell, inputs)
+        return await self._after_decision(wish, call_id)
 
     def _may_join(self) -> bool:
         """Whether there is anything that an equal call could be one with; mostly there is not."""
@@ -120,35 +132,35 @@ class ClientCalls:
         pending = self.host.approvals.find(request.call_id)
         return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
 
-    async def _after_decision(
-        self, caller: Caller, key: _Key, call_id: str, arguments: dict[str, Any], tell: TellProgress
-    ) -> CallOutcome:
+    async def _after_decision(self, wish: _Wish, call_id: str) -> CallOutcome:
         """Wait for a person as long as the client does, and run what was approved."""
+        caller = wish.caller
         self._attended.add(call_id)
         try:
-            if not await self._is_decided(caller, call_id, tell):
+            if not await self._is_decided(wish, call_id):
                 return CallOutcome(call_id, error=_still_waiting(caller, self.host, call_id))
         finally:
             self._attended.discard(call_id)
-        request = self._request(caller, key.tool, arguments, call_id, waits=True)
+        request = self._request(caller, wish.key.tool, wish.arguments, wish.inputs, call_id, waits=True)
         # a task of its own: what a person has approved is not ended by a client that gives up
-        notify = _Progress(tell).notify
+        notify = _Progress(wish.tell).notify
         work = asyncio.create_task(self.host.call(request, notify), name=f"mcp:{call_id}")
-        return await self._stay_with(key, work)
+        return await self._stay_with(wish.key, work)
 
-    async def _is_decided(self, caller: Caller, call_id: str, tell: TellProgress) -> bool:
-        pending = self.host.approvals.find(call_id)
+    async def _is_decided(self, wish: _Wish, call_id: str) -> bool:
+        pending, caller = self.host.approvals.find(call_id), wish.caller
         if pending is None or pending.is_decided:
             return True  # expired or withdrawn: sending it again says so
-        waiting = asyncio.ensure_future(pending.wait())
-        began = time.monotonic()
-        try:
-            while not waiting.done() and (gone := time.monotonic() - began) < caller.narrowing.wait_s:
-                await tell(gone, None, f"waiting for a person to decide at {caller.approval_url}")
-                left = caller.narrowing.wait_s - gone
-                await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
-        finally:
-            waiting.cancel()
+        with wish.inputs.shown_approval(call_id, caller.approval_url):
+            waiting = asyncio.ensure_future(pending.wait())
+            began = time.monotonic()
+            try:
+                while not waiting.done() and (gone := time.monotonic() - began) < caller.narrowing.wait_s:
+                    await wish.tell(gone, None, f"waiting for a person to decide at {caller.approval_url}")
+                    left = caller.narrowing.wait_s - gone
+                    await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
+            finally:
+                waiting.cancel()
         after = self.host.approvals.find(call_id)
         return after is None or after.is_decided
 
@@ -175,14 +187,22 @@ class ClientCalls:
         tool: RegisteredTool,
         arguments: dict[str, Any],
         tell: TellProgress,
+        inputs: Inputs,
         *,
         waits: bool = False,
     ) -> CallOutcome:
-        request = self._request(caller, tool.definition.name, arguments, waits=waits)
+        request = self._request(caller, tool.definition.name, arguments, inputs, waits=waits)
         return await self.host.call(request, _Progress(tell).notify)
 
     def _request(
-        self, caller: Caller, tool: str, arguments: dict[str, Any], call_id: str | None = None, *, waits: bool
+        self,
+        caller: Caller,
+        tool: str,
+        arguments: dict[str, Any],
+        inputs: Inputs,
+        call_id: str | None = None,
+        *,
+        waits: bool,
     ) -> CallRequest:
         return CallRequest(
             tool,
@@ -193,6 +213,7 @@ class ClientCalls:
             waits_for_approval=waits,
             mode=caller.config.mode,
             reader=ModelReader(may_call=caller.may_have) if caller.is_model else None,
+            asker=ClientAsker(inputs),
         )
 
 

@@ -1,6 +1,7 @@
 """The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any
@@ -9,20 +10,26 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import Background
+from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.calls import ArtifactReading, ModelReader
+from agentcore.host.calls import ArtifactReading, CallOutcome, ModelReader
+from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.artifacts import ClientArtifacts
 from agentcore.mcp.caller import Caller
-from agentcore.mcp.calls import ClientCalls
+from agentcore.mcp.calls import ClientCalls, TellProgress
 from agentcore.mcp.catalog import CALL_TOOL, Catalog
+from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
+from agentcore.mcp.rounds import ApprovalWanted, Rounds
 
 _NAME = "agentcore"
 _INSTRUCTIONS = (
@@ -52,6 +59,7 @@ class Door:
         self._host, self._caller_of = host, caller_of
         self._catalog = Catalog(host.registry)
         self.calls = ClientCalls(host)
+        self._rounds = Rounds()
         self._artifacts = ClientArtifacts(host)
         self._changes = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._changes)
@@ -68,7 +76,8 @@ class Door:
             on_read_resource=self._read_resource,
             on_subscriptions_listen=self._listeners,
         )
-        self.server.middleware.clear()  # spans that nobody collects: calls are on record here
+        # in place of the SDK's own, which makes spans that nobody collects: calls are on record here
+        self.server.middleware[:] = [_seal_states(host, caller_of)]
 
     @property
     def handshake(self) -> InitializationOptions:
@@ -84,6 +93,7 @@ class Door:
         self._unsubscribe()
         self._listeners.close()
         await self._background.stop()
+        await self._rounds.close()
         await self.calls.close()
 
     def _tell_of_tools(self) -> None:
@@ -98,7 +108,9 @@ class Door:
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
 
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
         try:
             if name == FIND_TOOLS and caller.is_model:
@@ -106,11 +118,36 @@ class Door:
             if name == CALL_TOOL and caller.is_model:
                 name, arguments = _inner_call(arguments)
             tool = self._catalog.tool(caller, name)
-            outcome = await self.calls.call(caller, tool, arguments, partial(_tell, ctx))
+            outcome = await self._carry_out(ctx, params, caller, tool, arguments)
         except ToolError as exc:
             return to_error(exc)
+        except ApprovalWanted as wanted:
+            return wanted.result
+        if isinstance(outcome, types.InputRequiredResult):
+            return outcome
         reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
         return to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
+
+    async def _carry_out(
+        self,
+        ctx: Context,
+        params: types.CallToolRequestParams,
+        caller: Caller,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+    ) -> CallOutcome | types.InputRequiredResult:
+        tell = partial(_tell, ctx)
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return await self.calls.call(caller, tool, arguments, tell, DirectInputs(ctx))
+        capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
+        if not can_be_asked(capabilities) and params.request_state is None:
+            return await self.calls.call(caller, tool, arguments, tell, NoInputs())
+
+        def begin(inputs: Inputs, report: TellProgress) -> Awaitable[CallOutcome]:
+            return self.calls.call(caller, tool, arguments, report, inputs)
+
+        outcome: CallOutcome | types.InputRequiredResult = await self._rounds.answer(capabilities, params, tell, begin)
+        return outcome
 
     async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
         before = list(caller.found)
@@ -143,6 +180,15 @@ class _Server(Server[Any]):
     @cached_property
     def _stamp(self) -> dict[str, Any]:
         return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _seal_states(host: Host, caller_of: CallerOf) -> RequestStateBoundary:
+    """Seals the states that clients send back: bound to client, tool and arguments, and of no use after a while."""
+    key = hashlib.sha256(b"requestState of MCP " + host.state.token.get_secret_value().encode()).digest()
+    security = RequestStateSecurity(
+        keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
+    )
+    return RequestStateBoundary(security, default_audience=_NAME)
 
 
 async def _tell(ctx: Context, progress: float, total: float | None, message: str) -> None:

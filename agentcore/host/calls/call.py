@@ -4,10 +4,10 @@ import asyncio
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.approval_rules.decisions import ApprovalMode
@@ -41,6 +41,14 @@ class ModelReader:
     may_call: Callable[[str], bool] = lambda tool: True
 
 
+class Asker(Protocol):
+    """The person behind whoever makes a call, reached by the way that the call came."""
+
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+        """See `agentcore.api.ToolContext.ask`."""
+        ...
+
+
 @dataclass(slots=True)
 class CallRequest:
     """One wish to call a tool.
@@ -55,6 +63,7 @@ class CallRequest:
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
         reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
+        asker: Asks the person whom the caller knows; None: only the chat can be asked, if there is one.
     """
 
     tool: str
@@ -69,6 +78,7 @@ class CallRequest:
     agent_id: str = ""
     mode: ApprovalMode | None = None
     reader: ModelReader | None = None
+    asker: Asker | None = None
 
 
 @dataclass(slots=True)

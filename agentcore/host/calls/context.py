@@ -140,13 +140,22 @@ class CallContext:
         finally:
             call.task.remove_done_callback(end)
 
-    async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str:
         """See `agentcore.api.ToolContext.ask`."""
-        chat = self._services.conversation.chat
-        if chat is None:
-            raise ToolError("no_person", f"nobody can be asked here: {question!r}")
+        asker, chat = self._call.request.asker, self._services.conversation.chat
+        offered = None if options is None else [valid_text(option) for option in options]
         with paused(self._call):
-            offered = None if options is None else [valid_text(option) for option in options]
+            if asker is not None and not is_secret:
+                return await asker.ask(valid_text(question), offered, timeout_s)
+            if chat is None:
+                raise ToolError("no_person", f"nobody can be asked here: {question!r}")
             return await chat.ask(self._call, valid_text(question), offered, timeout_s)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -162,6 +171,7 @@ class CallContext:
             waits_for_approval=request.waits_for_approval,
             agent_id=request.agent_id,
             mode=request.mode,
+            asker=request.asker,
         )
         outcome = await self._services.make_call(nested, parent.notify)
         parent.has_read_untrusted |= outcome.is_untrusted

@@ -148,7 +148,7 @@ class EngineModule(Module[EngineSettings]):
         question = _LOGIN_QUESTION[self.runtime.locale].format(origin=wanted.origin, realm=realm)
         try:
             with not_counted():
-                login = (await ctx.ask(question)).strip()
+                login = (await ctx.ask(question, is_secret=True)).strip()
         except ToolError as exc:
             if exc.type != "no_person":
                 raise

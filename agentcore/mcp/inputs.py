@@ -1,0 +1,171 @@
+"""What a call can ask of the client that made it, and of the person in front of that client."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any, Protocol
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from pydantic import ValidationError
+
+from agentcore.errors import ToolError
+
+ASK_SECONDS = 3600.0
+"""How long a person may be waited for at most."""
+
+_ANSWER, _OTHER = "answer", "other"
+
+
+class Inputs(Protocol):
+    """The ways back to the client of one call."""
+
+    @property
+    def capabilities(self) -> types.ClientCapabilities:
+        """What the client has said that it can be asked."""
+        ...
+
+    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """Have the client answer a request.
+
+        Args:
+            name: What the answer is called, where several are wanted at once.
+            request: What it is asked.
+        Raises:
+            ToolError: `no_person`: it cannot be asked, or its answer is none.
+        """
+        ...
+
+    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+        """Have the client offer its person the approval view, for as long as the call waits.
+
+        Whatever the client says to that decides nothing: some decline by themselves.
+        """
+        ...
+
+
+class NoInputs:
+    """Implements `Inputs` for a client that can be asked nothing."""
+
+    capabilities = types.ClientCapabilities()
+
+    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """Nothing can be asked."""
+        raise ToolError("no_person", "this client cannot be asked anything")
+
+    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+        """Nothing can be shown."""
+        return nullcontext()
+
+
+class DirectInputs:
+    """Implements `Inputs` for a client that can be asked on the way.
+
+    Args:
+        ctx: The request that makes the call.
+    """
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._session, self._request_id = ctx.session, ctx.request_id
+        self.capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
+
+    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """See `Inputs.get`."""
+        metadata = ServerMessageMetadata(related_request_id=self._request_id)
+        kind = RESPONSES[request.method]
+        try:
+            response: types.InputResponse = await self._session.send_request(request, kind, metadata=metadata)
+        except MCPError as exc:
+            raise ToolError("no_person", f"the client cannot answer {request.method}: {exc.message}") from exc
+        except ValidationError as exc:
+            raise ToolError("no_person", f"the client's answer to {request.method} is none that is known") from exc
+        return response
+
+    @contextmanager
+    def shown_approval(self, call_id: str, url: str) -> Iterator[None]:
+        """See `Inputs.shown_approval`."""
+        if not takes_urls(self.capabilities):
+            yield
+            return
+        showing = asyncio.ensure_future(self._show(call_id, url))
+        try:
+            yield
+        finally:
+            showing.cancel()
+
+    async def _show(self, call_id: str, url: str) -> None:
+        with suppress(ToolError):  # it is offered besides: what waits can be found without it
+            await self.get("approval", approval_request(call_id, url))
+
+
+RESPONSES: dict[str, type[Any]] = {
+    "elicitation/create": types.ElicitResult,
+    "sampling/createMessage": types.CreateMessageResult,
+    "roots/list": types.ListRootsResult,
+}
+"""What answers which request to a client."""
+
+
+def can_be_asked(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client takes any request at all."""
+    return any(each is not None for each in (capabilities.elicitation, capabilities.sampling, capabilities.roots))
+
+
+def takes_forms(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client shows its person forms; one that says nothing else of elicitation does."""
+    elicitation = capabilities.elicitation
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def takes_urls(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client opens addresses for its person."""
+    return capabilities.elicitation is not None and capabilities.elicitation.url is not None
+
+
+def approval_request(call_id: str, url: str) -> types.ElicitRequest:
+    """Asks a client to open the approval view."""
+    message = "A call waits for your approval. Decide on it in the approval view."
+    return types.ElicitRequest(params=types.ElicitRequestURLParams(message=message, url=url, elicitation_id=call_id))
+
+
+class ClientAsker:
+    """Implements the host's `Asker` with forms of the client.
+
+    Args:
+        inputs: The way to it.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+        """See `agentcore.api.ToolContext.ask`."""
+        if not takes_forms(self._inputs.capabilities):
+            raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
+        params = types.ElicitRequestFormParams(message=question, requested_schema=_form(options))
+        limit_s = min(timeout_s, ASK_SECONDS)
+        try:
+            async with asyncio.timeout(limit_s):
+                response = await self._inputs.get(_ANSWER, types.ElicitRequest(params=params))
+        except TimeoutError:
+            raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
+        return _answer(response, question)
+
+
+def _form(options: Sequence[str] | None) -> dict[str, Any]:
+    """A form for one answer; beside options, one of the person's own."""
+    if options is None:
+        return {"type": "object", "properties": {_ANSWER: {"type": "string"}}, "required": [_ANSWER]}
+    own = {"type": "string", "description": "Another answer"}
+    return {"type": "object", "properties": {_ANSWER: {"type": "string", "enum": list(options)}, _OTHER: own}}
+
+
+def _answer(response: types.InputResponse, question: str) -> str:
+    content = response.content if isinstance(response, types.ElicitResult) and response.action == "accept" else None
+    said = [content.get(name) for name in (_OTHER, _ANSWER)] if isinstance(content, dict) else []
+    answer = next((each for each in said if isinstance(each, str) and each.strip()), None)
+    if answer is None:
+        raise ToolError("no_person", f"the person gave no answer: {question!r}")
+    return answer

@@ -1,0 +1,204 @@
+"""Calls in several rounds: in the newest revision a client is asked in the answer to its request, which it sends again.
+
+What a tool asks on the way ends the client's request with what is wanted and a state; the call itself goes on waiting.
+The client sends its request again with the answers and the state, and that is then the same call: it runs once. The
+state is sealed, bound to client, tool and arguments, and expires; see `Door`.
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/mrtr
+"""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from agentcore.mcp.calls import RESULT_KEPT_SECONDS, TellProgress
+from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, takes_urls
+
+_CALL, _APPROVAL = "call:", "approval:"
+
+Begin = Callable[[Inputs, TellProgress], Awaitable[Any]]
+"""Begins what a client asked for, with the ways back to the client."""
+
+
+class ApprovalWanted(Exception):  # noqa: N818 - no failure: the request ends, and goes on when it is sent again
+    """The client can open the approval view, and has not been asked to.
+
+    Args:
+        call_id: What waits there.
+        url: Where it is.
+    """
+
+    def __init__(self, call_id: str, url: str) -> None:
+        super().__init__(call_id)
+        self.result = types.InputRequiredResult(
+            input_requests={"approval": approval_request(call_id, url)}, request_state=_APPROVAL + call_id
+        )
+
+
+class _Asked(NamedTuple):
+    request: types.InputRequest
+    answer: "asyncio.Future[types.InputResponse]"
+
+
+class RoundInputs:
+    """Implements `Inputs` for a client that is asked in the answer to its request.
+
+    Args:
+        capabilities: What it can be asked.
+        given: Answers that it sent before it was asked.
+        has_shown_approval: Whether it was asked to open the approval view.
+    """
+
+    def __init__(
+        self, capabilities: types.ClientCapabilities, given: Mapping[str, Any], *, has_shown_approval: bool
+    ) -> None:
+        self.capabilities = capabilities
+        self.wanted = asyncio.Event()
+        self._given, self._has_shown_approval = dict(given), has_shown_approval
+        self._asked: dict[str, _Asked] = {}
+
+    @property
+    def requests(self) -> dict[str, types.InputRequest]:
+        """What the client has not answered yet."""
+        return {name: asked.request for name, asked in self._asked.items() if not asked.answer.done()}
+
+    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """See `Inputs.get`."""
+        given: types.InputResponse | None = self._given.pop(name, None)
+        if given is not None and isinstance(given, RESPONSES[request.method]):
+            return given
+        number = 1
+        while (key := name if number == 1 else f"{name}_{number}") in self._asked:
+            number += 1
+        asked = self._asked[key] = _Asked(request, asyncio.get_running_loop().create_future())
+        self.wanted.set()
+        try:
+            return await asked.answer
+        finally:
+            del self._asked[key]
+            self._look()
+
+    def give(self, responses: Mapping[str, types.InputResponse]) -> None:
+        """Take what the client answers; what was not asked, or is no answer to that, is left out."""
+        for name, response in responses.items():
+            asked = self._asked.get(name)
+            if asked is None or asked.answer.done() or not isinstance(response, RESPONSES[asked.request.method]):
+                continue
+            asked.answer.set_result(response)
+        self._look()
+
+    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+        """See `Inputs.shown_approval`.
+
+        Raises:
+            ApprovalWanted: The client has to be told before anybody waits.
+        """
+        if takes_urls(self.capabilities) and not self._has_shown_approval:
+            raise ApprovalWanted(call_id, url)
+        return nullcontext()
+
+    def _look(self) -> None:
+        if not self.requests:
+            self.wanted.clear()
+
+
+@dataclass(slots=True, eq=False)
+class _Running:
+    """What goes on for a client over several requests of its."""
+
+    inputs: RoundInputs
+    work: "asyncio.Task[Any]"
+    tell: TellProgress | None = None
+
+    async def report(self, progress: float, total: float | None, message: str) -> None:
+        """Tell whoever waits now."""
+        if self.tell is not None:
+            await self.tell(progress, total, message)
+
+
+class Rounds:
+    """What goes on over several requests of clients."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, _Running] = {}
+
+    async def answer(
+        self,
+        capabilities: types.ClientCapabilities,
+        params: types.InputResponseRequestParams,
+        tell: TellProgress,
+        begin: Begin,
+    ) -> Any:
+        """Begin what a client asks for, or go on with it where its state says so.
+
+        Returns:
+            What `begin` gives, or an `InputRequiredResult`.
+        Raises:
+            MCPError: What the state means has ended.
+        """
+        state = params.request_state or ""
+        given = params.input_responses or {}
+        if state.startswith(_CALL):
+            running = self._running.get(state) or _ended()
+            running.inputs.give(given)
+            return await self._stay(state, running, tell)
+        inputs = RoundInputs(capabilities, given, has_shown_approval=state.startswith(_APPROVAL))
+
+        async def report(progress: float, total: float | None, message: str) -> None:
+            await running.report(progress, total, message)
+
+        work = asyncio.ensure_future(begin(inputs, report))
+        running = _Running(inputs, work)
+        return await self._stay(_CALL + secrets.token_hex(8), running, tell)
+
+    async def close(self) -> None:
+        """End all of it."""
+        works = [running.work for running in self._running.values()]
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
+
+    async def _stay(self, state: str, running: _Running, tell: TellProgress) -> Any:
+        """Wait for the end, or until the client is asked something."""
+        self._running.pop(state, None)
+        running.tell = tell
+        wanted = asyncio.ensure_future(running.inputs.wanted.wait())
+        try:
+            await asyncio.wait((running.work, wanted), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.work.cancel()  # the client has gone, and this ends as any other call does then
+            await asyncio.gather(running.work, return_exceptions=True)
+            raise
+        finally:
+            wanted.cancel()
+            running.tell = None
+        if running.work.done():
+            return running.work.result()
+        self._keep(state, running)
+        return types.InputRequiredResult(input_requests=running.inputs.requests, request_state=state)
+
+    def _keep(self, state: str, running: _Running) -> None:
+        """Wait for the client; what ends meanwhile is kept for a while."""
+        self._running[state] = running
+        loop = asyncio.get_running_loop()
+
+        def forget() -> None:
+            if self._running.get(state) is running:
+                del self._running[state]
+
+        def end(work: "asyncio.Task[Any]") -> None:
+            if not work.cancelled():
+                work.exception()  # seen here: the client may never ask for it
+            loop.call_later(RESULT_KEPT_SECONDS, forget)
+
+        running.work.add_done_callback(end)
+
+
+def _ended() -> NoReturn:
+    message = "the call of this requestState has ended; send it without requestState to make it anew"
+    raise MCPError(types.INVALID_PARAMS, message, {"reason": "invalid_request_state"})
