@@ -60,6 +60,31 @@ def die(words: str) -> str:
     os._exit(3)
 
 
+@server.tool(structured_output=False)
+def read(path: str) -> str:
+    """Read a file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as exc:
+        return f"cannot read: {exc}"
+
+
+@server.tool(structured_output=False)
+def names(path: str) -> str:
+    """List a folder."""
+    return str(sorted(os.listdir(path)))
+
+
+@server.tool(structured_output=False)
+def write(path: str) -> str:
+    """Write a file."""
+    try:
+        Path(path).write_text("written by the server", encoding="utf-8")
+    except OSError as exc:
+        return f"cannot write: {exc}"
+    return "written"
+
+
 @server.resource("notes://today", mime_type="text/plain")
 def today() -> str:
     """What is on today."""

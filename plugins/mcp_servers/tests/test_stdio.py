@@ -71,8 +71,9 @@ async def test_wrong_arguments_never_reach_the_server(mount):
     assert outcome.error.type == "invalid_arguments"
 
 
-async def test_a_call_that_is_cancelled_is_cancelled_there(mount, tmp_path):
-    host, place = await mount(), tmp_path / "state"
+async def test_a_call_that_is_cancelled_is_cancelled_there(mount):
+    host = await mount()
+    place = host.workspace / "state"
     going = asyncio.create_task(host.outcome("example_slow", {"path": str(place)}))
     told = await host.events.wait_for("call.progress")
     assert told["fraction"] == 0.25

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, ConfigDict, model_validator
 
-from agentcore.api import BaseModel, Effect, Field, SecretStr
+from agentcore.api import BaseModel, Effect, Field, SandboxMode, SecretStr
 
 CALL_SECONDS = 120.0
 _LONGEST_SECONDS = 3600.0
@@ -54,6 +54,10 @@ class Ours(BaseModel):
     trust_annotations: Annotated[
         bool, Field(description="Whether what the server says of its tools' effects is believed.")
     ] = False
+    sandbox: Annotated[
+        SandboxMode,
+        Field(description="Whether a command is confined: `prefer` where bubblewrap works, `require` always."),
+    ] = "prefer"
     timeout_s: Annotated[
         float, Field(gt=0, le=_LONGEST_SECONDS, description="Longest time of one call, in seconds.")
     ] = CALL_SECONDS

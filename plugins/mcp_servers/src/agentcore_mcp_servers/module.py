@@ -1,6 +1,9 @@
 """`McpServer`: one MCP server as a module."""
 
+import asyncio
 import os
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -10,10 +13,22 @@ import structlog
 from mcp.client.client import Client
 from mcp.client.session import IncomingMessage
 
-from agentcore.api import Background, Folder, Module, Runtime, Supervisor, ToolContext, ToolDefinition
+from agentcore.api import (
+    Background,
+    Caches,
+    Confinement,
+    Folder,
+    Module,
+    Runtime,
+    Sandbox,
+    Supervisor,
+    ToolContext,
+    ToolDefinition,
+)
 from agentcore_mcp_servers.address import ServerAddress
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of, is_for_models
+from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier
 from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
 from agentcore_mcp_servers.process import Launch, ServerProcess
@@ -23,6 +38,8 @@ from agentcore_mcp_servers.server import Server
 log = structlog.get_logger(__name__)
 
 _NOTES = 20
+_SETTING = "`agentcore.sandbox` in the server's block"
+_ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
 _SPARE_SECONDS = 30.0
 
 
@@ -40,6 +57,8 @@ class McpServer(Module):
         self._listed: dict[str, types.Tool] = {}
         self._notes: dict[str, None] = {}
         self._server: Server | None = None
+        self._sandbox: Sandbox | None = None
+        self._held = Held(())
 
     async def init(self, runtime: Runtime) -> None:
         """Start the server, and read its tools.
@@ -47,6 +66,9 @@ class McpServer(Module):
         Raises:
             ToolError: `server_not_started`.
         """
+        if self._block.command is not None:
+            self._sandbox = await self._find_sandbox(runtime)
+            self._held = await asyncio.to_thread(find_held, runtime.workspace)
         self._server = Server(runtime.name, self._dial, self._make_client, self._read_again)
         await self._server.start()
         await self._read_tools()
@@ -58,6 +80,8 @@ class McpServer(Module):
         if server is not None:
             await server.close()
         await self._supervisor.close()
+        if self._sandbox is not None:
+            await self._sandbox.close()
 
     def get_tool_definitions(self) -> list[ToolDefinition]:
         """The server's tools, under the names that they have here."""
@@ -86,9 +110,32 @@ class McpServer(Module):
         if block.url is not None:
             return self._dial_address(block.url)
         assert block.command is not None  # noqa: S101 - the block has one of both
+        sandbox = self._sandbox
+        assert sandbox is not None  # noqa: S101 - `init` has found it
         env = {name: value.get_secret_value() for name, value in block.env.items()}
-        launch = Launch((block.command, *block.args), self._supervisor.environment() | env, self._open_folder)
+        launch = Launch(
+            (block.command, *block.args),
+            self._supervisor.environment() | sandbox.environment() | env,
+            self._open_folder,
+            partial(self._wrap, sandbox),
+            sandbox.is_on,
+        )
         return ServerProcess(self._supervisor, launch, self._note)
+
+    def _wrap(self, sandbox: Sandbox, argv: Sequence[str], folder: str) -> list[str]:
+        return sandbox.wrap(argv, self.runtime.workspace.roots, folder, self._held)
+
+    async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
+        """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""
+        caches = Caches(runtime.data_dir / "cache", Path.home())
+        mode = self._block.agentcore.sandbox
+        folder = self._own_folder()
+        writable = () if folder is None else (folder,)
+        sandbox = await Sandbox.find(Confinement(mode, True, runtime.private_folders, writable, caches, _SETTING))
+        await sandbox.settle()
+        if sandbox.is_wanted and not sandbox.is_on:
+            runtime.note("sandbox", f"the server runs without one: {sandbox.reason}", advice=_ADVICE)
+        return sandbox
 
     def _dial_address(self, url: str) -> Carrier:
         headers = {name: value.get_secret_value() for name, value in self._block.headers.items()}
@@ -107,11 +154,15 @@ class McpServer(Module):
         )
 
     def _open_folder(self) -> Folder:
-        workspace = self.runtime.workspace
-        if self._block.cwd is None:
-            return workspace.working_folder()
-        path = workspace.roots[0] / Path(self._block.cwd).expanduser()
+        path = self._own_folder()
+        if path is None:
+            return self.runtime.workspace.working_folder()
         return Folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    def _own_folder(self) -> Path | None:
+        """The folder that the block names, which may lie outside of the workspace: a person has written it."""
+        cwd = self._block.cwd
+        return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     async def _on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):

@@ -23,6 +23,7 @@ _STDERR_LINES, _STDERR_BYTES = 200, 64 * 1024
 _STDERR_SHOWN = 2_000
 _FLUSH_SECONDS = 0.5
 _GRACE_SECONDS = 2.0
+_SHELL_SIGNALS = 128
 _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (SIGSEGV)", 6: "aborted (SIGABRT)"}
 
 
@@ -34,11 +35,15 @@ class Launch:
         argv: The program and its arguments, as the block says.
         environment: All that it gets.
         open_folder: Opens its working folder.
+        wrap: Gives the command line that runs another one in a folder as the sandbox has it.
+        is_confined: Whether that is a sandbox.
     """
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     open_folder: Callable[[], Folder]
+    wrap: Callable[[Sequence[str], str], Sequence[str]]
+    is_confined: bool
 
 
 class ServerProcess:
@@ -95,12 +100,16 @@ class ServerProcess:
         """How it ended, with the last that it said of itself."""
         process = self._process
         code = None if process is None else process.exit_code
-        if code is None:
-            how = "closed its output"
-        else:
-            how = _SIGNALS.get(-code, f"ended by signal {-code}") if code < 0 else f"ended with exit code {code}"
+        how = "closed its output" if code is None else self._how(code)
         said = self.last_words
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
+
+    def _how(self, code: int) -> str:
+        # bubblewrap says of a signal what a shell does
+        number = code - _SHELL_SIGNALS if self._launch.is_confined else -code
+        if number in _SIGNALS or code < 0:
+            return _SIGNALS.get(number, f"was ended by signal {-code}")
+        return f"ended with exit code {code}"
 
     @property
     def last_words(self) -> str:
@@ -121,13 +130,15 @@ class ServerProcess:
             self._recording.record(ours_err, self._recording.tracks[0])
             try:
                 with self._launch.open_folder() as folder:
+                    argv = [program, *self._launch.argv[1:]]
                     self._process = await self._supervisor.start(
-                        [program, *self._launch.argv[1:]],
+                        self._launch.wrap(argv, os.fsdecode(folder.real_path())),
                         folder=folder,
                         environment=self._launch.environment,
                         stdin=stdin,
                         stdout=stdout,
                         stderr=stderr,
+                        own_keyring=self._launch.is_confined,
                         recording=self._recording,
                     )
             except (SupervisorError, OSError) as exc:
