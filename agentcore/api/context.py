@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
@@ -193,6 +193,7 @@ class ToolContext(Protocol):
         """
         ...
 
+    @overload
     async def ask(
         self,
         question: str,
@@ -200,19 +201,53 @@ class ToolContext(Protocol):
         *,
         timeout_s: float = 300,
         is_secret: bool = False,
-    ) -> str:
+    ) -> str: ...
+    @overload
+    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str | dict[str, Any]:
         """Put a question to the person of this session and wait for the answer; the call's own clock stands meanwhile.
 
-        The person of a call over MCP is asked by the client, where it shows forms.
+        The person of a call over MCP is asked by the client, where it shows forms. Each answer is checked.
 
         Args:
             question: What to ask.
             options: Answers to choose from; the person may write another one.
+            schema: JSON Schema of a form, an object of texts, numbers, choices (`enum`), lists of choices, and
+                booleans; the answer is what was filled in. A chat asks for one field after another.
             timeout_s: How long to wait, at most an hour.
             is_secret: Whether the answer is a password or the like, which no client of MCP gets to see: it is asked
                 for in a chat of agentcore's own, or not at all.
         Raises:
             ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
+        """
+        ...
+
+    async def sample(self, prompt: str, *, system: str = "", max_tokens: int = 1000) -> str:
+        """Have a model write a text, outside of any conversation.
+
+        In a chat it is the session's model; of a call over MCP it is the client's, where it gives one.
+
+        Args:
+            prompt: All that it is told.
+            system: What it is told first.
+            max_tokens: How long the text may be.
+        Raises:
+            ToolError: `no_model`: there is none here; or what went wrong with it.
+        """
+        ...
+
+    async def client_roots(self) -> Sequence[str]:
+        """The folders that the client of this call works in, as URIs; none where it does not say.
+
+        What a client says of itself is no permission: tools reach what `workspace` reaches.
         """
         ...
 

@@ -125,6 +125,7 @@ class Door:
             return wanted.result
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
+        _look_for_missing(ctx, outcome)
         reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
         return to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
 
@@ -189,6 +190,20 @@ def _seal_states(host: Host, caller_of: CallerOf) -> RequestStateBoundary:
         keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
     )
     return RequestStateBoundary(security, default_audience=_NAME)
+
+
+def _look_for_missing(ctx: Context, outcome: CallOutcome) -> None:
+    """A call that ended because its client cannot be asked for something is, in the newest revision, no result.
+
+    Raises:
+        MCPError: It is such a call.
+    """
+    error = outcome.error
+    if error is None or error.type != "no_model" or ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return
+    if ctx.session.client_capabilities is None or ctx.session.client_capabilities.sampling is None:
+        missing: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
+        raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, error.message, missing)
 
 
 async def _tell(ctx: Context, progress: float, total: float | None, message: str) -> None:

@@ -1,7 +1,7 @@
 """What a call can ask of the client that made it, and of the person in front of that client."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ ASK_SECONDS = 3600.0
 """How long a person may be waited for at most."""
 
 _ANSWER, _OTHER = "answer", "other"
+_OF_FORMS = ("type", "properties", "required")
 
 
 class Inputs(Protocol):
@@ -131,7 +132,7 @@ def approval_request(call_id: str, url: str) -> types.ElicitRequest:
 
 
 class ClientAsker:
-    """Implements the host's `Asker` with forms of the client.
+    """Implements the host's `Asker` with what the client shows and gives.
 
     Args:
         inputs: The way to it.
@@ -142,16 +143,49 @@ class ClientAsker:
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
         """See `agentcore.api.ToolContext.ask`."""
+        content = await self.fill_in(question, _form(options), timeout_s)
+        said = (content.get(name) for name in (_OTHER, _ANSWER))
+        answer = next((each for each in said if isinstance(each, str) and each.strip()), None)
+        if answer is None:
+            raise ToolError("no_person", f"the person gave no answer: {question!r}")
+        return answer
+
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+        """See `Asker.fill_in`. The title of the schema is what the answer is called among others."""
         if not takes_forms(self._inputs.capabilities):
             raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
-        params = types.ElicitRequestFormParams(message=question, requested_schema=_form(options))
+        shown = {name: value for name, value in schema.items() if name in _OF_FORMS}
+        request = types.ElicitRequest(params=types.ElicitRequestFormParams(message=question, requested_schema=shown))
         limit_s = min(timeout_s, ASK_SECONDS)
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._inputs.get(_ANSWER, types.ElicitRequest(params=params))
+                response = await self._inputs.get(str(schema.get("title") or _ANSWER), request)
         except TimeoutError:
             raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
-        return _answer(response, question)
+        if not isinstance(response, types.ElicitResult) or response.action != "accept":
+            raise ToolError("no_person", f"the person gave no answer: {question!r}")
+        return response.content or {}
+
+    async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
+        """See `agentcore.api.ToolContext.sample`."""
+        if self._inputs.capabilities.sampling is None:
+            raise ToolError("no_model", "this client gives no model to ask (sampling)")
+        message = types.SamplingMessage(role="user", content=types.TextContent(text=prompt))
+        params = types.CreateMessageRequestParams(
+            messages=[message], max_tokens=max_tokens, system_prompt=system or None
+        )
+        response = await self._inputs.get("sample", types.CreateMessageRequest(params=params))
+        content = response.content if isinstance(response, types.CreateMessageResult) else None
+        if not isinstance(content, types.TextContent):
+            raise ToolError("no_model", "the client's model wrote no text")
+        return content.text
+
+    async def roots(self) -> Sequence[str]:
+        """See `agentcore.api.ToolContext.client_roots`."""
+        if self._inputs.capabilities.roots is None:
+            return ()
+        response = await self._inputs.get("roots", types.ListRootsRequest())
+        return [str(root.uri) for root in response.roots] if isinstance(response, types.ListRootsResult) else ()
 
 
 def _form(options: Sequence[str] | None) -> dict[str, Any]:
@@ -160,12 +194,3 @@ def _form(options: Sequence[str] | None) -> dict[str, Any]:
         return {"type": "object", "properties": {_ANSWER: {"type": "string"}}, "required": [_ANSWER]}
     own = {"type": "string", "description": "Another answer"}
     return {"type": "object", "properties": {_ANSWER: {"type": "string", "enum": list(options)}, _OTHER: own}}
-
-
-def _answer(response: types.InputResponse, question: str) -> str:
-    content = response.content if isinstance(response, types.ElicitResult) and response.action == "accept" else None
-    said = [content.get(name) for name in (_OTHER, _ANSWER)] if isinstance(content, dict) else []
-    answer = next((each for each in said if isinstance(each, str) and each.strip()), None)
-    if answer is None:
-        raise ToolError("no_person", f"the person gave no answer: {question!r}")
-    return answer

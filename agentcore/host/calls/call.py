@@ -42,10 +42,26 @@ class ModelReader:
 
 
 class Asker(Protocol):
-    """The person behind whoever makes a call, reached by the way that the call came."""
+    """The client behind a call and the person in front of it, reached by the way that the call came."""
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
         """See `agentcore.api.ToolContext.ask`."""
+        ...
+
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+        """What a person fills into a form; not checked yet.
+
+        Raises:
+            ToolError: `no_person`.
+        """
+        ...
+
+    async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
+        """See `agentcore.api.ToolContext.sample`."""
+        ...
+
+    async def roots(self) -> Sequence[str]:
+        """See `agentcore.api.ToolContext.client_roots`."""
         ...
 
 

@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from agentcore.api import ChatSession, Principal, Resource, ToolResult
 from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
@@ -17,6 +17,7 @@ from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, pa
 from agentcore.host.calls.call_artifacts import CallArtifacts
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
+from agentcore.host.calls.questions import Questions
 from agentcore.host.calls.shown_output import ShownOutput
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
@@ -140,6 +141,7 @@ class CallContext:
         finally:
             call.task.remove_done_callback(end)
 
+    @overload
     async def ask(
         self,
         question: str,
@@ -147,16 +149,42 @@ class CallContext:
         *,
         timeout_s: float = 300,
         is_secret: bool = False,
-    ) -> str:
+    ) -> str: ...
+    @overload
+    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str | dict[str, Any]:
         """See `agentcore.api.ToolContext.ask`."""
-        asker, chat = self._call.request.asker, self._services.conversation.chat
-        offered = None if options is None else [valid_text(option) for option in options]
+        asker = self._call.request.asker if not is_secret else None
+        questions = Questions(self._call, self._services.conversation.chat, asker)
         with paused(self._call):
-            if asker is not None and not is_secret:
-                return await asker.ask(valid_text(question), offered, timeout_s)
-            if chat is None:
-                raise ToolError("no_person", f"nobody can be asked here: {question!r}")
-            return await chat.ask(self._call, valid_text(question), offered, timeout_s)
+            if schema is not None:
+                return await questions.fill_in(valid_text(question), with_valid_text(dict(schema)), timeout_s)
+            offered = None if options is None else [valid_text(option) for option in options]
+            return await questions.ask(valid_text(question), offered, timeout_s)
+
+    async def sample(self, prompt: str, *, system: str = "", max_tokens: int = 1000) -> str:
+        """See `agentcore.api.ToolContext.sample`."""
+        asker, chat = self._call.request.asker, self._services.conversation.chat
+        with paused(self._call):
+            if asker is not None:
+                return await asker.sample(valid_text(prompt), valid_text(system), max_tokens)
+            if chat is None or chat.session_of(self._call) is None:
+                raise ToolError("no_model", "this call has no chat, so there is no model to ask")
+            told = f"{system}\n\n{prompt}" if system else prompt
+            return await chat.run_agent(self._call, valid_text(told), [], None, {"steps": 1})
+
+    async def client_roots(self) -> Sequence[str]:
+        """See `agentcore.api.ToolContext.client_roots`."""
+        asker = self._call.request.asker
+        return () if asker is None else await asker.roots()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""

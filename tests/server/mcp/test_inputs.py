@@ -1,6 +1,7 @@
 """What a call asks on its way: of a client that is asked at once, and of one that is asked in rounds."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -58,6 +59,32 @@ class Clerk(Module):
         except ToolError as exc:
             self.runs += 1
             return exc.type
+
+
+class Desk(Module):
+    """Wants more than an answer."""
+
+    @tool(effects=["session"])
+    async def desk_book(self, ctx: ToolContext) -> dict[str, Any]:
+        """Have a form filled in."""
+        seats = {"type": "integer", "minimum": 1, "maximum": 4, "default": 2}
+        times = {"type": "array", "items": {"type": "string", "enum": ["noon", "night"]}}
+        properties = {"name": {"type": "string", "maxLength": 10}, "seats": seats, "times": times}
+        schema = {"title": "booking", "type": "object", "properties": properties, "required": ["name"]}
+        return await ctx.ask("Your booking?", schema=schema)
+
+    @tool(effects=["session"])
+    async def desk_write(self, ctx: ToolContext) -> str:
+        """Have the client's model write."""
+        return await ctx.sample("Greet Ada.", system="Be short.", max_tokens=50)
+
+    @tool(effects=["session"])
+    async def desk_all(self, ctx: ToolContext) -> list[Any]:
+        """Want all at once, and take what comes."""
+        form = {"title": "who", "type": "object", "properties": {"name": {"type": "string"}}}
+        wishes = (ctx.ask("Who?", schema=form), ctx.sample("Write."), ctx.client_roots())
+        found = await asyncio.gather(*wishes, return_exceptions=True)
+        return [each.type if isinstance(each, ToolError) else each for each in found]
 
 
 def with_capabilities(message, capabilities):
@@ -255,3 +282,83 @@ async def test_sdk_s_client_offers_the_approval_view_and_declines_without_effect
         await mcp.decide()
         assert said(await call) == "sold tea"
     assert mcp.shop.sold == ["tea"]
+
+
+ALL = {"elicitation": {}, "sampling": {}, "roots": {}}
+
+
+def written(text):
+    return {"role": "assistant", "model": "m", "content": {"type": "text", "text": text}}
+
+
+async def test_form_is_checked_and_asked_for_again_with_what_is_wrong(start_mcp):
+    mcp = await start_mcp([Desk()])
+    client = await hand(mcp)
+    first = await begin(client, "desk_book")
+    assert "title" not in first["inputRequests"]["booking"]["params"]["requestedSchema"]
+    again = await go_on(client, "desk_book", first, booking=accepted(name="Ada", seats=9))
+    assert again["inputRequests"]["booking"]["params"]["message"] == "Your booking?\n\nseats must be at most 4"
+    again = await go_on(client, "desk_book", again, booking=accepted(seats=3))
+    assert again["inputRequests"]["booking"]["params"]["message"].endswith("name is missing")
+    last = await go_on(client, "desk_book", again, booking=accepted(name="Ada", times=["noon"], more="x"))
+    assert last["structuredContent"] == {"name": "Ada", "seats": 2, "times": ["noon"]}
+    first = await begin(client, "desk_book")
+    for fault in ({"name": 1}, {"name": "A" * 11}, {"name": "Ada", "times": ["dawn"]}):
+        first = await go_on(client, "desk_book", first, booking=accepted(**fault))
+    assert said(first).startswith("Error no_person: the answer is none that was asked for (times must be one of noon")
+
+
+async def test_client_s_model_writes_and_a_client_without_one_is_told_what_is_missing(start_mcp, by_hand):
+    mcp = await start_mcp([Desk()])
+    client = await hand(mcp)
+    first = await begin(client, "desk_write", capabilities=ALL)
+    assert first["inputRequests"]["sample"] == {
+        "method": "sampling/createMessage",
+        "params": {
+            "messages": [{"role": "user", "content": {"type": "text", "text": "Greet Ada."}}],
+            "maxTokens": 50,
+            "systemPrompt": "Be short.",
+        },
+    }
+    assert said(await go_on(client, "desk_write", first, capabilities=ALL, sample=written("Hello"))) == "Hello"
+    status, answer, _ = await ask(client, calling("desk_write"))
+    assert (status, answer["error"]["code"]) == (400, -32021)
+    assert answer["error"]["data"] == {"requiredCapabilities": {"sampling": {}}}
+    assert "no_model" in said(await (await by_hand(mcp, "legacy")).call("desk_write"))
+
+
+async def test_all_that_is_wanted_at_once_comes_in_one_round_and_only_what_the_client_takes(start_mcp):
+    mcp = await start_mcp([Desk()])
+    client = await hand(mcp)
+    first = await begin(client, "desk_all", capabilities=ALL)
+    assert first["inputRequests"].keys() == {"who", "sample", "roots"}
+    roots = {"roots": [{"uri": "file:///home/ada", "name": "home"}]}
+    answers = {"who": accepted(name="Ada"), "sample": written("Hi"), "roots": roots}
+    last = await go_on(client, "desk_all", first, capabilities=ALL, **answers)
+    assert json.loads(said(last)) == [{"name": "Ada"}, "Hi", ["file:///home/ada"]]
+    partly = await begin(client, "desk_all", capabilities={"sampling": {}})
+    assert partly["inputRequests"].keys() == {"sample"}
+    last = await go_on(client, "desk_all", partly, capabilities={"sampling": {}}, sample=written("Hi"))
+    assert json.loads(said(last)) == ["no_person", "Hi", []]
+
+
+async def test_sdk_s_client_writes_and_says_its_roots_on_the_way_of_a_call(start_mcp):
+    mcp = await start_mcp([Desk()])
+
+    async def write(context, params):
+        return types.CreateMessageResult(role="assistant", model="m", content=types.TextContent(text="Hi"))
+
+    async def roots(context):
+        return types.ListRootsResult(roots=[types.Root(uri="file:///home/ada")])
+
+    shown = {"Authorization": f"Bearer {await mcp.key('able')}"}
+    async with (
+        httpx2.AsyncClient(headers=shown, timeout=LIMIT_S) as http,
+        Client(
+            streamable_http_client(mcp.url, http_client=http),
+            mode="legacy",
+            sampling_callback=write,
+            list_roots_callback=roots,
+        ) as client,
+    ):
+        assert json.loads(said(await client.call_tool("desk_all", {}))) == ["no_person", "Hi", ["file:///home/ada"]]

@@ -1,0 +1,137 @@
+"""A form that a tool puts to a person: a flat object of texts, numbers, choices, and yes or no.
+
+The same parts of JSON Schema that MCP's elicitation takes, so that a client can show it.
+Source: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+FIELDS = 40
+"""Fields of one form at most."""
+
+_TYPES = frozenset(("string", "integer", "number", "boolean", "array"))
+_YES, _NO = ("yes", "true", "是"), ("no", "false", "否")
+
+
+class Field(NamedTuple):
+    """One field.
+
+    Args:
+        name: What the answer calls it.
+        schema: Its schema.
+        is_required: Whether it has to be filled in.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    is_required: bool
+
+    @property
+    def title(self) -> str:
+        """What a person reads."""
+        words = str(self.schema.get("title") or self.name)
+        return f"{words} – {self.schema['description']}" if self.schema.get("description") else words
+
+    @property
+    def choices(self) -> list[str] | None:
+        """The values that it takes; None: any of its type."""
+        schema = self.schema if self.schema["type"] != "array" else self.schema.get("items") or {}
+        titled = schema.get("oneOf") or schema.get("anyOf")
+        if titled:
+            return [str(each["const"]) for each in titled]
+        return list(map(str, schema["enum"])) if "enum" in schema else None
+
+    def read(self, value: Any) -> Any:
+        """The value, as its type.
+
+        Raises:
+            ValueError: It is none, and why.
+        """
+        match self.schema["type"]:
+            case "boolean":
+                return _yes_or_no(value)
+            case "integer" | "number":
+                return self._number(value)
+            case "array":
+                values = [value] if isinstance(value, str) else value
+                return [self._text(each) for each in values] if isinstance(values, list) else _refuse("a list", value)
+        return self._text(value)
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            _refuse("a text", value)
+        if self.choices is not None and value not in self.choices:
+            raise ValueError(f"must be one of {', '.join(self.choices)}")
+        if self.schema["type"] == "string":
+            _check_bounds(len(value), self.schema.get("minLength"), self.schema.get("maxLength"), "have", " characters")
+        return str(value)
+
+    def _number(self, value: Any) -> int | float:
+        try:
+            number = float(value) if not isinstance(value, bool) else math.nan
+        except (TypeError, ValueError):
+            number = math.nan
+        is_whole = self.schema["type"] == "integer"
+        if not math.isfinite(number) or (is_whole and number != int(number)):
+            _refuse("a whole number" if is_whole else "a number", value)
+        _check_bounds(number, self.schema.get("minimum"), self.schema.get("maximum"), "be")
+        return int(number) if is_whole else number
+
+
+def read_form(schema: Mapping[str, Any]) -> list[Field]:
+    """The fields of a form.
+
+    Raises:
+        TypeError: The schema is none of a form.
+    """
+    properties, required = schema.get("properties"), schema.get("required", [])
+    if schema.get("type") != "object" or not isinstance(properties, Mapping) or not 0 < len(properties) <= FIELDS:
+        raise TypeError(f"ask: schema must be of an object with 1 to {FIELDS} properties")
+    for name, field in properties.items():
+        if not isinstance(field, Mapping) or field.get("type") not in _TYPES:
+            raise TypeError(f"ask: the field {name!r} must be of one of the types {', '.join(sorted(_TYPES))}")
+    return [Field(name, field, name in required) for name, field in properties.items()]
+
+
+def read_answers(fields: Sequence[Field], content: Mapping[str, Any]) -> dict[str, Any]:
+    """What was filled in, with defaults; fields that nobody knows are left out.
+
+    Raises:
+        ValueError: What is wrong with it, for the person.
+    """
+    answers: dict[str, Any] = {}
+    for field in fields:
+        value = content.get(field.name)
+        if value is None:
+            value = field.schema.get("default")
+        if value is None:
+            if field.is_required:
+                raise ValueError(f"{field.name} is missing")
+            continue
+        try:
+            answers[field.name] = field.read(value)
+        except ValueError as exc:
+            raise ValueError(f"{field.name} {exc}") from exc
+    return answers
+
+
+def _yes_or_no(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word not in (*_YES, *_NO):
+        _refuse("yes or no", value)
+    return word in _YES
+
+
+def _check_bounds(number: float, least: Any, most: Any, verb: str, unit: str = "") -> None:
+    if least is not None and number < least:
+        raise ValueError(f"must {verb} at least {least}{unit}")
+    if most is not None and number > most:
+        raise ValueError(f"must {verb} at most {most}{unit}")
+
+
+def _refuse(wanted: str, value: Any) -> NoReturn:
+    raise ValueError(f"must be {wanted}, not {value!r:.80}")
