@@ -8,7 +8,7 @@ from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceU
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource, Resources
-from agentcore.api.result import ArtifactLines, ArtifactLink, Image, Text, ToolResult
+from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
@@ -27,6 +27,7 @@ __all__ = [
     "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
+    "Audio",
     "Background",
     "BaseModel",
     "Caches",
@@ -35,6 +36,7 @@ __all__ = [
     "Confinement",
     "DisplayRole",
     "Effect",
+    "EmbeddedResource",
     "Excerpt",
     "Field",
     "Folder",

@@ -38,6 +38,45 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Audio:
+    """A sound, kept as bytes and encoded once when it leaves. Models are told that it is there.
+
+    Args:
+        data: The encoded file (WAV, MP3, Ogg, WebM).
+        mime: Its media type, such as `audio/wav`.
+    """
+
+    data: bytes = field(repr=False)
+    mime: str = "audio/wav"
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"type": "audio", "mime", "base64"}`."""
+        return {"type": "audio", "mime": self.mime, "base64": b64encode(self.data).decode("ascii")}
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource:
+    """A document with an address of its own, of which the result holds the contents.
+
+    Args:
+        uri: What it is called by; nobody fetches it from there.
+        content: A text, or the bytes of anything else.
+        mime: Its media type.
+    """
+
+    uri: str
+    content: str | bytes = field(repr=False)
+    mime: str = "text/plain"
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"type": "resource", "uri", "mime", "text" | "base64"}`."""
+        block = {"type": "resource", "uri": self.uri, "mime": self.mime}
+        if isinstance(self.content, str):
+            return block | {"text": self.content}
+        return block | {"base64": b64encode(self.content).decode("ascii")}
+
+
+@dataclass(frozen=True, slots=True)
 class ArtifactLink:
     """A link to a stored artifact: something too large or too binary to stand in the result.
 
@@ -80,7 +119,7 @@ class ArtifactLines:
     total: int
 
 
-ContentBlock = Text | Image | ArtifactLink
+ContentBlock = Text | Image | Audio | EmbeddedResource | ArtifactLink
 
 
 Data_co = TypeVar("Data_co", covariant=True, default=Any)

@@ -9,10 +9,10 @@ import typing_extensions
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
-from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
+from agentcore.api.result import ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.errors import InvalidResultError
 
-_BLOCKS = (ToolResult, Text, Image, ArtifactLink)
+_BLOCKS = (ToolResult, Text, Image, Audio, EmbeddedResource, ArtifactLink)
 _PLAIN = (str, int, float, bool)
 _UNIONS = (Union, types.UnionType)
 _FREE = (Any, object, None)

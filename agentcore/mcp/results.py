@@ -1,10 +1,13 @@
 """How a call ended, as MCP says it."""
 
+import dataclasses
+from base64 import b64encode
 from typing import Any
 
 import mcp_types as types
 
-from agentcore.api import ArtifactLink, Text
+from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Text
+from agentcore.api.result import ContentBlock
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
 from agentcore.host.calls import ArtifactReading, CallOutcome
@@ -22,12 +25,14 @@ def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_m
         reading: Says how artifacts are read that the result brings along.
         for_model: Whether a model reads it, which gets data only where the text is the same; a program gets all.
     """
-    output = outcome_output(outcome, source=source, reading=reading)
-    content = [_block(block) for block in output["blocks"]]
+    told, more = _apart(outcome)
+    output = outcome_output(told, source=source, reading=reading)
+    # what is only a sound or a document has no words beside it
+    content = [_block(block) for block in output["blocks"]] if not more or told.unwrap().blocks() else []
     if outcome.error is not None:
         return types.CallToolResult(content=content, is_error=True)
     result = outcome.unwrap()
-    links = [_link(block) for block in result.blocks() if isinstance(block, ArtifactLink)]
+    links = [*more, *(_link(block) for block in result.blocks() if isinstance(block, ArtifactLink))]
     data = result.data if isinstance(result.data, dict) else None
     if for_model and not _says_data(outcome):
         data = None
@@ -53,6 +58,30 @@ def _block(block: dict[str, Any]) -> types.ContentBlock:
     if block["type"] == "image":
         return types.ImageContent(data=block["base64"], mime_type=block["mime"])
     return types.TextContent(text=block["text"])
+
+
+def _apart(outcome: CallOutcome) -> tuple[CallOutcome, list[types.ContentBlock]]:
+    """Sounds and documents for themselves, beside the rest; a text of the open world stays where it is marked."""
+    if outcome.result is None:
+        return outcome, []
+    more: list[types.ContentBlock] = []
+    rest: list[ContentBlock] = []
+    for block in outcome.result.blocks():
+        match block:
+            case Audio():
+                more.append(types.AudioContent(data=b64encode(block.data).decode("ascii"), mime_type=block.mime))
+            case EmbeddedResource(uri, str() as text) if not outcome.is_untrusted:
+                text_contents = types.TextResourceContents(uri=uri, mime_type=block.mime, text=text)
+                more.append(types.EmbeddedResource(resource=text_contents))
+            case EmbeddedResource(uri, bytes() as data):
+                blob = types.BlobResourceContents(uri=uri, mime_type=block.mime, blob=b64encode(data).decode("ascii"))
+                more.append(types.EmbeddedResource(resource=blob))
+            case _:
+                rest.append(block)
+    if not more:
+        return outcome, []
+    result = dataclasses.replace(outcome.result, content=tuple(rest))
+    return dataclasses.replace(outcome, result=result), more
 
 
 def _link(link: ArtifactLink) -> types.ContentBlock:

@@ -4,6 +4,7 @@ import {jsonOf} from './recognise.js';
 import {base, buttons} from '../ui/styles.js';
 import './ac-artifact.js';
 import '../ui/content/ac-code.js';
+import './ac-result-audio.js';
 import './ac-result-data.js';
 import './ac-result-error.js';
 import './ac-result-image.js';
@@ -60,9 +61,20 @@ export class AcResult extends Localized(LitElement) {
     switch (block.type) {
       case 'text': return html`<ac-result-text .text=${block.text} name=${fileName(data)}></ac-result-text>`;
       case 'image': return this._renderImage(block);
+      case 'audio': return html`<ac-result-audio mime=${block.mime} .base64=${block.base64}></ac-result-audio>`;
+      case 'resource': return this._renderResource(block);
       case 'artifact': return html`<ac-artifact .link=${block}></ac-artifact>`;
       default: return html`<ac-result-data .value=${block}></ac-result-data>`;
     }
+  }
+
+  /** A document for itself, below its address. @param {{uri: string, mime: string, text?: string, base64?: string}} block */
+  _renderResource({uri, mime, text, base64 = ''}) {
+    const caption = html`<p class="notice"><code>${uri}</code> · ${mime}</p>`;
+    if (text !== undefined) return html`${caption}<ac-result-text .text=${text}></ac-result-text>`;
+    if (mime.startsWith('image/')) return html`${caption}${this._renderImage({mime, base64})}`;
+    if (mime.startsWith('audio/')) return html`${caption}<ac-result-audio mime=${mime} .base64=${base64}></ac-result-audio>`;
+    return html`${caption}<a class="button small quiet" href=${`data:application/octet-stream;base64,${base64}`} download="document">${t('results.download')}</a>`;
   }
 
   /** @param {{mime: string, base64: string}} block */

@@ -1,6 +1,7 @@
 /** Texts of results. */
 export const results = {
   en: {
+    audio: 'Sound',
     image: 'Picture',
     imageBroken: '{name} cannot be shown as a picture.',
     raw: 'Answer as JSON',
@@ -68,6 +69,7 @@ export const results = {
     'advice.path_outside_workspace': 'Tools reach only the folders of the workspace. Use a path inside of them.',
   },
   zh: {
+    audio: '声音',
     image: '图片',
     imageBroken: '{name} 无法作为图片显示。',
     raw: 'JSON 格式的响应',

@@ -30,9 +30,9 @@ class KeptResults:
         return json.dumps(document, ensure_ascii=False)
 
     async def _shrunk(self, block: dict[str, Any], call: ChatCallRow, call_id: str) -> list[dict[str, Any]]:
-        if block["type"] == "image" and len(block["base64"]) > KEPT_BLOCK_BYTES:
+        if len(block.get("base64", "")) > KEPT_BLOCK_BYTES:
             return [await self._save(b64decode(block["base64"]), block["mime"], call, call_id)]
-        if block["type"] == "text" and len(block["text"]) > KEPT_BLOCK_BYTES:
+        if len(block.get("text", "")) > KEPT_BLOCK_BYTES:
             link = await self._save(block["text"].encode(), "text/plain; charset=utf-8", call, call_id)
             return [{**block, "text": block["text"][:KEPT_BLOCK_BYTES]}, link]
         return [block]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.api import ArtifactLink, Image, Text
+from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
@@ -52,14 +52,14 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
     images: list[dict[str, Any]] = []
     for block in result.blocks():
         match block:
-            case Text():
-                texts.append(block.text)
             case Image() if block.mime in PICTURES:
                 images.append(block.to_json())
-            case Image():
-                texts.append(result_text("no_image", mime=block.mime))
             case ArtifactLink() if not any(block.artifact_id in told for told in texts):
                 texts.append(reading.describe(block))
+            case ArtifactLink():
+                pass  # named already
+            case _:
+                texts.append(_in_words(block))
     if not result.blocks() and result.data is not None:
         texts.append(outcome.encoded_data.decode())
     said = "\n".join(texts)
@@ -68,6 +68,21 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
     output = _output(said, source, images=images)
     whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
     return {**output, "whole": whole} if result.truncated and whole is not None else output
+
+
+def _in_words(block: Text | Image | Audio | EmbeddedResource) -> str:
+    """What a model reads of a block; of what models do not take, that it is there."""
+    match block:
+        case Text():
+            return block.text
+        case Image():
+            return result_text("no_image", mime=block.mime)
+        case Audio():
+            return result_text("no_audio", mime=block.mime)
+        case EmbeddedResource(uri, str() as text):
+            return f"{uri}\n\n{text}"
+        case _:
+            return result_text("no_document", uri=block.uri, mime=block.mime)
 
 
 async def client_output(result: str, source: str, save: SaveArtifact, reading: ArtifactReading) -> ToolOutput:

@@ -114,8 +114,11 @@ def _is_only_data(envelope: Mapping[str, Any]) -> bool:
 def _described(block: Mapping[str, Any]) -> str:
     from agentcore.cli.terminal.output import size_text
 
-    if block["type"] == "image":
-        return f"[image {block['mime']}, {size_text(len(block['base64']) * 3 // 4)}; --json has it]"
+    if block["type"] == "resource" and "text" in block:
+        return f"{block['uri']}\n{block['text']}"
+    if "base64" in block:
+        size = size_text(len(block["base64"]) * 3 // 4)
+        return f"[{block.get('uri', block['type'])} {block['mime']}, {size}; --json has it]"
     return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"
 
 

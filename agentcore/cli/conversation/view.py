@@ -250,6 +250,9 @@ def _compaction_text(compaction: Mapping[str, Any]) -> str:
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
-    if block["type"] == "image":
-        return f"[image {block['mime']}, {size_text(len(block['base64']) * 3 // 4)}]"
+    if block["type"] == "resource" and "text" in block:
+        return f"{block['uri']}\n{block['text']}"
+    if "base64" in block:
+        size = size_text(len(block["base64"]) * 3 // 4)
+        return f"[{block.get('uri', block['type'])} {block['mime']}, {size}]"
     return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"

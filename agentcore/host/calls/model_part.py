@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Protocol
 
-from agentcore.api import ArtifactLink, Image, Text, ToolDefinition, ToolResult
+from agentcore.api import ArtifactLink, EmbeddedResource, Image, Text, ToolDefinition, ToolResult
 from agentcore.api.definition import Keep
 from agentcore.api.result import ContentBlock
 from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
@@ -65,8 +65,9 @@ async def model_part(
     Raises:
         ToolError: `result_too_large`, `disk_full`: the whole cannot be stored.
     """
-    result = await _with_small_pictures(result, save)
-    blocks, limit_chars = result.blocks(), model_chars(definition, reading.reader)
+    limit_chars = model_chars(definition, reading.reader)
+    result = _with_short_documents(await _with_small_pictures(result, save), limit_chars)
+    blocks = result.blocks()
     texts = [block.text for block in blocks if isinstance(block, Text)]
     if not blocks and result.data is not None:
         texts = [encoded_data.decode()]
@@ -81,6 +82,17 @@ async def model_part(
     part = cut(whole, limit_chars, definition.keep, link, reading)
     others = [block for block in blocks if not isinstance(block, Text)]
     return dataclasses.replace(result, content=(Text(part), link, *others), truncated=True)
+
+
+def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
+    """A result whose documents are texts like others where all together are too long: then they are cut like those."""
+    blocks = result.blocks()
+    documents = [each for each in blocks if isinstance(each, EmbeddedResource) and isinstance(each.content, str)]
+    texts = [each.text for each in blocks if isinstance(each, Text)]
+    if not documents or sum(len(each.content) for each in documents) + sum(map(len, texts)) <= limit_chars:
+        return result
+    content = [Text(f"{each.uri}\n\n{each.content!s}") if each in documents else each for each in blocks]
+    return dataclasses.replace(result, content=tuple(content))
 
 
 async def _with_small_pictures(result: ToolResult, save: SaveArtifact) -> ToolResult:

@@ -8,14 +8,15 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api import Artifacts
-from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
+from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
 from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.containment.plain_values import plain_text
 from agentcore.valid_text import with_valid_text
 
-_BLOCKS = (Text, Image, ArtifactLink)
+_BLOCKS = (Text, Image, Audio, EmbeddedResource, ArtifactLink)
+_BYTES = (bytes, bytearray, memoryview)
 _MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
 
 
@@ -83,13 +84,22 @@ def _block(block: Any) -> ContentBlock:
     if issubclass(kind, Text) and issubclass(type(block.text), str):
         text = plain_text(block.text)
         return cast("Text", block) if kind is Text and text is block.text else Text(text)
-    if issubclass(kind, Image) and issubclass(type(block.data), bytes | bytearray | memoryview):
-        mime = _word(block.mime, "mime")
-        return Image(bytes(block.data), mime if _MIME.fullmatch(mime) else "application/octet-stream")
+    if issubclass(kind, Image) and issubclass(type(block.data), _BYTES):
+        return Image(bytes(block.data), _media_type(block.mime))
+    if issubclass(kind, Audio) and issubclass(type(block.data), _BYTES):
+        return Audio(bytes(block.data), _media_type(block.mime))
+    if issubclass(kind, EmbeddedResource) and issubclass(type(block.content), (str, *_BYTES)):
+        content = plain_text(block.content) if issubclass(type(block.content), str) else bytes(block.content)
+        return EmbeddedResource(_word(block.uri, "uri"), content, _media_type(block.mime))
     if issubclass(kind, ArtifactLink) and issubclass(type(block.size_bytes), int):
         words = {name: _word(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
         return ArtifactLink(size_bytes=int(block.size_bytes), **words)
-    raise TypeError(f"the content of the result holds a {type_name(block)} that is no Text, Image or ArtifactLink")
+    raise TypeError(f"the content of the result holds a {type_name(block)} that is none of a result")
+
+
+def _media_type(mime: Any) -> str:
+    word = _word(mime, "mime")
+    return word if _MIME.fullmatch(word) else "application/octet-stream"
 
 
 def _word(value: Any, name: str) -> str:
@@ -119,9 +129,9 @@ def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
         return False
     size = 0
     for block in result.blocks():
-        if isinstance(block, Text):
-            size += len(block.text) if block.text.isascii() else len(block.text.encode("utf-8", "backslashreplace"))
-        elif isinstance(block, Image) and len(block.data) > IMAGE_BYTES:
+        if (text := _text_of(block)) is not None:
+            size += len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+        elif (data := _data_of(block)) is not None and len(data) > IMAGE_BYTES:
             return False
     return size <= limit_bytes
 
@@ -142,19 +152,33 @@ async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, artifac
     blocks: list[ContentBlock] = []
     left = limit_bytes
     for block in result.blocks():
-        if isinstance(block, Text):
-            raw = block.text.encode("utf-8", "backslashreplace")
+        if (text := _text_of(block)) is not None:
+            raw = text.encode("utf-8", "backslashreplace")
             if len(raw) > left:
-                blocks.extend(await _store_text(block.text, raw, left, artifacts))
+                blocks.extend(await _store_text(text, raw, left, artifacts))
                 left = 0
                 continue
             left -= len(raw)
-        elif isinstance(block, Image) and len(block.data) > IMAGE_BYTES:
-            name = f"image.{block.mime.rpartition('/')[2]}"
-            blocks.append(await artifacts.save(block.data, mime=block.mime, name=name))
+        elif (data := _data_of(block)) is not None and len(data) > IMAGE_BYTES:
+            mime = getattr(block, "mime", "")
+            blocks.append(await artifacts.save(data, mime=mime, name=mime.replace("/", ".")))
             continue
         blocks.append(block)
     return dataclasses.replace(result, content=tuple(blocks), truncated=True)
+
+
+def _text_of(block: ContentBlock) -> str | None:
+    """The text that a block holds, if it holds one."""
+    if isinstance(block, Text):
+        return block.text
+    return block.content if isinstance(block, EmbeddedResource) and isinstance(block.content, str) else None
+
+
+def _data_of(block: ContentBlock) -> bytes | None:
+    """The bytes that a block holds, if it holds some."""
+    if isinstance(block, Image | Audio):
+        return block.data
+    return block.content if isinstance(block, EmbeddedResource) and isinstance(block.content, bytes) else None
 
 
 async def _store_text(text: str, raw: bytes, left: int, artifacts: Artifacts) -> list[ContentBlock]:

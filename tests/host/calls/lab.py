@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from agentcore.api import Field, Image, Module, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES
 from agentcore.host import CallRequest
@@ -47,6 +47,11 @@ class Lab(Module):
             "dict": {"a": [1, float("nan")]},
             "dataclass": Point(3),
             "image": Image(b"\x89PNG"),
+            "audio": Audio(b"RIFF"),
+            "document": EmbeddedResource("notes://1", "a text"),
+            "blob": EmbeddedResource("notes://2", b"\x00", "application/x-notes"),
+            "big audio": Audio(b"x" * (IMAGE_BYTES + 1)),
+            "big document": EmbeddedResource("notes://3", "0123456789\n" * 300_000),
             "surrogate": {"name": "caf\udce9", "list": ["\udcff"]},
             "surrogate text": "caf\udce9",
             "object": {"a": object()},

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentcore.api import ArtifactLink, Image, Text
+from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
+from agentcore.bounds import IMAGE_BYTES
 from tests.host.calls.lab import call, error_of
 
 
@@ -21,6 +22,9 @@ async def test_model_result_becomes_data_and_its_text(host):
         ("none", None, []),
         ("dataclass", {"x": 3}, [Text('{"x":3}')]),
         ("image", None, [Image(b"\x89PNG")]),
+        ("audio", None, [Audio(b"RIFF")]),
+        ("document", None, [EmbeddedResource("notes://1", "a text")]),
+        ("blob", None, [EmbeddedResource("notes://2", b"\x00", "application/x-notes")]),
         ("surrogate", {"name": "caf\\udce9", "list": ["\\udcff"]}, None),
     ],
 )
@@ -70,3 +74,12 @@ async def test_tool_has_a_bound_of_its_own(host):
 async def test_image_over_its_bound_becomes_an_artifact(host):
     (link,) = (await call(host, "give", kind="big image")).unwrap().blocks()
     assert isinstance(link, ArtifactLink)
+
+
+@pytest.mark.spec("M6")
+@pytest.mark.parametrize(("kind", "size"), [("big audio", IMAGE_BYTES + 1), ("big document", 3_300_000)])
+async def test_sound_or_document_over_its_bound_becomes_an_artifact(host, kind, size):
+    result = (await call(host, "give", kind=kind)).unwrap()
+    (link,) = [block for block in result.blocks() if isinstance(block, ArtifactLink)]
+    assert result.truncated
+    assert len(await host.store.artifacts.load(link.artifact_id)) == size

@@ -2,6 +2,8 @@
 
 import json
 import re
+import struct
+from base64 import b64encode
 
 import pytest
 from playwright.async_api import expect
@@ -207,3 +209,24 @@ async def test_results_are_accessible(result, axe_problems, theme):
     error = {"type": "timeout", "message": "not done in `5` s", "context": {"a": {"b": 1}}, "retryable": True}
     await shown.put(envelope={"ok": False, "callId": "c", "error": error})
     assert await axe_problems(shown.page) == []
+
+
+SOUND = struct.pack("<4sI8sIHHIIHH4sI", b"RIFF", 44, b"WAVEfmt ", 16, 1, 1, 8000, 8000, 1, 8, b"data", 8) + b"\x80" * 8
+
+
+async def test_sound_can_be_heard_and_a_document_stands_below_its_address(mount):
+    sound = {"type": "audio", "mime": "audio/wav", "base64": b64encode(SOUND).decode()}
+    content = [
+        sound,
+        {"type": "resource", "uri": "notes://1", "mime": "text/plain", "text": "<b>mine</b>"},
+        {"type": "resource", "uri": "notes://2", "mime": "image/png", "base64": PIXEL},
+        {"type": "resource", "uri": "notes://3", "mime": "application/x-notes", "base64": "AAAA"},
+    ]
+    shown = await mount("ac-result", envelope={"ok": True, "callId": "call_1", "content": content, "data": None})
+    page = shown.page
+    heard = page.get_by_label("Sound")
+    await expect(heard).to_have_js_property("duration", 0.001)
+    await expect(page.get_by_text("notes://1 · text/plain")).to_be_visible()
+    await expect(page.get_by_text("<b>mine</b>")).to_be_visible()
+    await expect(page.get_by_role("img", name="Picture")).to_be_visible()
+    await expect(page.get_by_role("link", name="Download")).to_have_count(3)
