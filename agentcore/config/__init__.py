@@ -1,6 +1,7 @@
 """app.json: its model, the files and the environment that it is merged from, and how it is edited."""
 
 from agentcore.config.app_json import AppDocument, ApprovalsConfig, ClientConfig
+from agentcore.config.comments import without_comments
 from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted

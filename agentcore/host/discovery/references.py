@@ -10,11 +10,15 @@ from agentcore.store.credentials.secret_table import read_secrets
 from agentcore.store.state import locate_state_dir
 
 
-def references_of(config: AppConfig) -> References:
-    """What references stand for in settings of an app.json; secrets are read when one is named."""
+def references_of(config: AppConfig, to_come: Mapping[str, SecretStr] | None = None) -> References:
+    """What references stand for in settings of an app.json; secrets are read when one is named.
+
+    Args:
+        to_come: Secrets that come to be kept together with the settings.
+    """
 
     def kept() -> Mapping[str, SecretStr]:
         secrets = read_secrets(locate_state_dir(config.file, config.sources.environ))
-        return {name: secret.value for name, secret in secrets.items()}
+        return {name: secret.value for name, secret in secrets.items()} | dict(to_come or {})
 
     return References(config.sources.environ, kept)

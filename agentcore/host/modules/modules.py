@@ -79,6 +79,13 @@ class Modules:
             await self._lifecycle.stop(self._lifecycle.with_dependents([name]))
             return record
 
+    async def forget(self, name: str) -> None:
+        """Have nothing more to do with a module that does not run; one that does stays."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is not None and record.state in ("stopped", "missing", "failed"):
+                del self.records[name]
+
     async def reload(self, name: str) -> list[ModuleRecord]:
         """Put the code of a module and of its distribution that is on the disk now in the place of what runs.
 

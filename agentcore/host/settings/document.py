@@ -1,11 +1,12 @@
 """Settings as their files say now, of app.json or of one module: values, origins, problems, and who may change what."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from agentcore.config.app_json import AppDocument
 from agentcore.config.errors import ConfigError, ConfigProblem
@@ -54,6 +55,7 @@ class SettingsSubject:
         model: What checks the settings; None: nobody does, or it is not known.
         schema: What they may be; None: not known, because the module's code was not loaded.
         family_keys: The keys of app.json under which blocks of families stand.
+        secrets_to_come: Secrets that come to be kept together with a change of the settings.
     """
 
     config: AppConfig
@@ -62,6 +64,7 @@ class SettingsSubject:
     model: type[BaseModel] | None
     schema: SettingsSchema | None
     family_keys: frozenset[str] = frozenset()
+    secrets_to_come: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_app(
@@ -100,7 +103,7 @@ class SettingsSubject:
             ConfigError: Some stand for nothing, or stand where none are.
             StateDirError: The secrets cannot be read.
         """
-        references = references_of(self.config)
+        references = references_of(self.config, self.secrets_to_come)
         if self.module is not None:
             return references.resolve(values, origins)
         refuse_references(values, origins, self.family_keys)

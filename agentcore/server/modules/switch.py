@@ -97,7 +97,7 @@ class ModuleSwitch:
         await self._find(name)
         if is_given(self._host.modules.records.get(name)):
             return ()
-        self._refuse_fixed()
+        self.refuse_fixed()
         try:
             listing = await asyncio.to_thread(_listing_diff, self._host, name, is_on)
             if not is_on:
@@ -147,14 +147,19 @@ class ModuleSwitch:
             self._host.modules.arrange(await asyncio.to_thread(listed_names, self._host.config.file))
 
     async def _list(self, name: str, *, is_on: bool) -> None:
-        self._refuse_fixed()
+        self.refuse_fixed()
         async with self._change:
             try:
                 await asyncio.to_thread(_rewrite, self._host.config.file, name, is_on)
             except ConfigError as exc:
                 raise _not_written(exc) from exc
 
-    def _refuse_fixed(self) -> None:
+    def refuse_fixed(self) -> None:
+        """See that the list of modules can be changed in app.json.
+
+        Raises:
+            Refusal: `setting_read_only`.
+        """
         origin = self._host.config.origin_of(("modules",))
         if origin.is_read_only:
             raise Refusal(

@@ -1,6 +1,6 @@
-"""Settings, and the secrets that they refer to."""
+"""Settings, the secrets that they refer to, and the blocks of families."""
 
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.routes.settings import secrets, settings
+from agentcore.server.routes.settings import families, secrets, settings
 
-ROUTES: tuple[ServerRoute, ...] = (*settings.ROUTES, *secrets.ROUTES)
+ROUTES: tuple[ServerRoute, ...] = (*settings.ROUTES, *secrets.ROUTES, *families.ROUTES)

@@ -1,0 +1,193 @@
+"""Adding, changing and removing blocks of families: app.json's blocks and its `modules` in one change."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
+
+from agentcore.config import ConfigError, JsonSource
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.approvals import Proposal
+from agentcore.host.discovery import Family, installed_families, name_of_block
+from agentcore.host.settings import (
+    SettingChange,
+    SettingsDocument,
+    SettingsPlan,
+    SettingsSubject,
+    diff_of,
+    plan_changes,
+    pointer,
+)
+from agentcore.secrets import MASK
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.modules.switch import ModuleSwitch, listed_names
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True)
+class BlockChange:
+    """Blocks that can be written.
+
+    Args:
+        plan: What becomes of app.json.
+        code: The family's code, as it was when this was planned.
+        added: The modules that come to be listed, and start.
+        removed: Those that end.
+    """
+
+    family: Family
+    plan: SettingsPlan
+    keys: tuple[str, ...]
+    code: str = field(repr=False)
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The places in app.json that change, as JSON Pointers."""
+        lists = ("/modules",) if self.added or self.removed else ()
+        return (*(pointer((self.family.key, key)) for key in self.keys), *lists)
+
+    @property
+    def diff(self) -> tuple[tuple[str, str], ...]:
+        """What changes in app.json, with secrets masked."""
+        return diff_of(self.plan.before, self.plan.after)
+
+    def proposal(self, secrets: tuple[str, ...] = ()) -> Proposal:
+        """What a person is shown.
+
+        Args:
+            secrets: Names of those that come to be kept with it.
+        """
+        kind = "blocks_change"
+        if self.added:
+            kind = "blocks_add"
+        elif self.removed:
+            kind = "blocks_remove"
+        names = ", ".join(name_of_block(self.family, key) for key in self.keys)
+        paths = (*self.paths, *(pointer(("secrets", name)) for name in secrets))
+        kept = (("secrets", "".join(f"+{name}: …\n" for name in secrets)),) if secrets else ()
+        return Proposal(kind, names, paths, (*self.diff, *kept))
+
+
+def family_of(key: str) -> Family:
+    """The family whose blocks stand under a key.
+
+    Raises:
+        ToolError: `family_not_found`.
+    """
+    families = installed_families()
+    found = next((family for family in families if family.key == key), None)
+    if found is None:
+        known = sorted({family.key for family in families})
+        there_are = f"there are: {', '.join(known)}" if known else "no package that brings one is installed"
+        raise ToolError("family_not_found", f"no family of modules has the key {key!r}; {there_are}", families=known)
+    return found
+
+
+def plan_blocks(
+    host: Host, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
+) -> BlockChange:
+    """See what blocks would change; reads files.
+
+    Args:
+        subject: app.json.
+        key: The family's.
+        blocks: By key; None removes one. A mask in place of a text keeps what stands there.
+    Raises:
+        ToolError: `family_not_found`, `invalid_block`, and those of `plan_changes`.
+        ConfigError: app.json cannot be read.
+    """
+    family = family_of(key)
+    document = subject.read()
+    old = document.at((key,)) if isinstance(document.at((key,)), dict) else {}
+    changes = [_change(family, name, old.get(name, _NOTHING), block) for name, block in blocks.items()]
+    plan = plan_changes(document, changes)
+    _refuse_same_names(family, plan.after, blocks)
+    gone = tuple(name_of_block(family, name) for name, block in blocks.items() if block is None)
+    new = tuple(name_of_block(family, name) for name, block in blocks.items() if block is not None and name not in old)
+    listed = listed_names(host.config.file)
+    wanted = (*(name for name in listed if name not in gone), *(name for name in new if name not in listed))
+    if wanted != listed:
+        plan = replace(plan, after=_with_modules(plan.after, wanted))
+    return BlockChange(family, plan, tuple(blocks), family.entry.fingerprint(), new, gone)
+
+
+async def carry_out(host: Host, switch: ModuleSwitch, change: BlockChange) -> None:
+    """Write blocks exactly as they were planned, and have their modules start, begin anew or end.
+
+    Raises:
+        ConfigError: The file cannot be written, or was changed meanwhile.
+        Refusal: `module_changed`: the family's code is another than when this was planned.
+    """
+    if await asyncio.to_thread(family_of(change.family.key).entry.fingerprint) != change.code:
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            "module_changed",
+            f"the code of the family {change.family.key!r} on the disk is another than when this was asked for; "
+            "nothing was changed, ask for it again",
+            retryable=True,
+        )
+    await asyncio.to_thread(change.plan.write)
+    host.events.publish("settings.changed", {"module": None, "paths": list(change.paths)})
+    for name in change.removed:
+        if name in host.modules.records:
+            await switch.disable(name)
+            await host.modules.forget(name)
+    await host.modules.take_blocks([(change.family.key, key) for key in change.keys])
+    for name in change.added:
+        found = await switch.sole_candidate(name)
+        if found is not None:  # the person has seen what it is made of
+            await host.sources.choose(name, found, "person", runs=False)
+        await switch.enable(name)
+
+
+def _change(family: Family, key: str, old: Any, block: Mapping[str, Any] | None) -> SettingChange:
+    path = (family.key, key)
+    if block is None:
+        if old is _NOTHING:
+            raise ToolError("block_not_found", f"{family.key} has no block {key!r}", key=key)
+        return SettingChange(path, is_removal=True)
+    if not name_of_block(family, key):
+        message = f"{key!r} makes no module's name: it has no letter a-z and no digit, or is too long; rename it"
+        raise ToolError("invalid_block", message, key=key)
+    return SettingChange(path, _unmasked(block, old, path))
+
+
+def _unmasked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
+    """A value with what stood there in place of masks."""
+    if value == MASK:
+        if not isinstance(old, str):
+            message = f"{pointer(path)} is a mask, and nothing stood there that it could mean; give the value itself"
+            raise ToolError("invalid_block", message, path=pointer(path))
+        return old
+    if isinstance(value, Mapping):
+        before = old if isinstance(old, dict) else {}
+        return {key: _unmasked(part, before.get(key, _NOTHING), (*path, key)) for key, part in value.items()}
+    if isinstance(value, list):
+        # a list says by place what is what; one of another length has others in its places
+        items = old if isinstance(old, list) and len(old) == len(value) else [_NOTHING] * len(value)
+        return [_unmasked(part, items[at], (*path, at)) for at, part in enumerate(value)]
+    return value
+
+
+def _refuse_same_names(family: Family, after: SettingsDocument, blocks: Mapping[str, object]) -> None:
+    all_blocks = after.at((family.key,))
+    for key in blocks if isinstance(all_blocks, dict) else ():
+        name = name_of_block(family, key)
+        others = [other for other in all_blocks if other != key and name_of_block(family, other) == name]
+        if key in all_blocks and others:
+            message = f"{key!r} and {others[0]!r} would both be module {name!r}; rename one"
+            raise ToolError("invalid_block", message, key=key)
+
+
+def _with_modules(document: SettingsDocument, names: tuple[str, ...]) -> SettingsDocument:
+    file = document.file
+    try:
+        source = JsonSource(file.edited(("modules",), list(names)))
+    except ConfigError as exc:
+        raise ToolError("invalid_settings", f"nothing was saved: {exc}") from exc
+    return document.with_file(replace(file, source=source, exists=True))
