@@ -4,14 +4,18 @@ Counted is processor time, of the server and the client together: other programs
 take turns, so that it is also the time that a call takes on a machine that does nothing else.
 """
 
+import asyncio
 import json
+import os
 import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentcore.supervision.descendants import below
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.http_client import Connection, request_bytes
@@ -27,11 +31,15 @@ _TOOL = "noop_call"
 Call = Callable[[], None]
 """Makes one call and waits for its end."""
 
+AsyncCall = Callable[[], Awaitable[None]]
+Costs = tuple[list[float], list[float]]
+"""Of rounds of a subject and its floor, in turn."""
+
 
 def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*_over_http(Path(folder) / "http")]
+        return [*_over_http(Path(folder) / "http"), asyncio.run(_mounted(Path(folder) / "mounted"))]
 
 
 def _over_http(folder: Path) -> list[Row]:
@@ -47,9 +55,85 @@ def _over_http(folder: Path) -> list[Row]:
     return rows
 
 
+_SERVER = """
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "number": {"type": "integer"}}}
+
+async def list_tools(ctx, params):
+    return types.ListToolsResult(tools=[types.Tool(name="noop", description="Do nothing.", input_schema=SCHEMA)])
+
+async def call_tool(ctx, params):
+    return types.CallToolResult(content=[types.TextContent(text="ok")])
+
+async def main():
+    server = Server("noop", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+
+async def _mounted(folder: Path) -> Row:
+    """A call of a mounted stdio server against the SDK's own client on that server: a process of it for each."""
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    from agentcore.api.context import Principal
+    from agentcore.host import CallRequest
+    from benchmarks.hosts import open_host
+
+    folder.mkdir()
+    (folder / "server.py").write_text(_SERVER)
+    block = {"command": sys.executable, "args": [str(folder / "server.py")]}
+    # a sandbox has a /tmp of its own, without the program
+    app = {"modules": ["mcp_noop"], "mcpServers": {"noop": {**block, "agentcore": {"sandbox": "off"}}}}
+    arguments = {"text": _ARGUMENTS["text"], "number": 7}
+    async with (
+        open_host(folder, app) as host,
+        stdio_client(StdioServerParameters(**block)) as streams,
+        ClientSession(*streams) as client,
+    ):
+        await client.initialize()
+        while "noop_noop" not in host.registry.tools:
+            await asyncio.sleep(0.01)
+
+        async def mounted() -> None:
+            outcome = await host.call(CallRequest("noop_noop", dict(arguments), Principal("cli")))
+            assert outcome.ok, outcome.error
+
+        async def bare() -> None:
+            result = await client.call_tool("noop", arguments)
+            assert not result.is_error
+
+        costs = await _in_turn(mounted, bare)
+    return _row_of("mounted stdio server, against the SDK's client on it", costs, 1.2)
+
+
+async def _in_turn(subject: AsyncCall, floor: AsyncCall) -> Costs:
+    """CPU milliseconds of a call of each, with all processes that work for it; idle ones cost nothing."""
+    costs: Costs = ([], [])
+    for turn in range(_ROUNDS + 3):
+        for index, call in ((0, subject), (1, floor)) if turn % 2 else ((1, floor), (0, subject)):
+            spent = _tree_cpu_ms()
+            for _ in range(_CALLS):
+                await call()
+            if turn >= 3:
+                costs[index].append((_tree_cpu_ms() - spent) / _CALLS)
+    return costs
+
+
+def _tree_cpu_ms() -> float:
+    return sum(map(servers.cpu_ms, (os.getpid(), *below(os.getpid()))))
+
+
 def _row(what: str, pid: int, subject: Call, floor: Call, target: float = 2) -> Row:
     """Rounds of the two in turn; the median of their ratios counts."""
-    costs: tuple[list[float], list[float]] = ([], [])
+    costs: Costs = ([], [])
     for turn in range(_ROUNDS + 3):
         for index, call in ((0, subject), (1, floor)) if turn % 2 else ((1, floor), (0, subject)):
             spent = _cpu_ms(pid)
@@ -57,6 +141,10 @@ def _row(what: str, pid: int, subject: Call, floor: Call, target: float = 2) -> 
                 call()
             if turn >= 3:
                 costs[index].append((_cpu_ms(pid) - spent) / _CALLS)
+    return _row_of(what, costs, target)
+
+
+def _row_of(what: str, costs: Costs, target: float) -> Row:
     paired = statistics.median(ours / theirs for ours, theirs in zip(*costs, strict=True))
     ours, theirs = map(statistics.median, costs)
     return Row(f"no-op call over {what}, CPU time", ours, theirs, target, paired=paired)
