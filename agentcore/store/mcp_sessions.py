@@ -38,6 +38,10 @@ class McpSessionStore:
         """The session of an id, if it is this principal's."""
         return await self._database.read(partial(_find, session_id, principal))
 
+    async def all(self) -> list[McpSessionRow]:
+        """All sessions that are kept, the last used first."""
+        return await self._database.read(_all)
+
     async def remove(self, session_id: str) -> None:
         """Forget a session."""
         await self._database.write(partial(_remove, session_id))
@@ -55,6 +59,11 @@ def _find(session_id: str, principal: str, connection: sqlite3.Connection) -> Mc
     query = f"SELECT {', '.join(McpSessionRow._fields)} FROM mcp_sessions WHERE session_id = ? AND principal = ?"  # noqa: S608 - names
     row = connection.execute(query, (session_id, principal)).fetchone()
     return None if row is None else McpSessionRow(*row)
+
+
+def _all(connection: sqlite3.Connection) -> list[McpSessionRow]:
+    query = f"SELECT {', '.join(McpSessionRow._fields)} FROM mcp_sessions ORDER BY last_used_at_ms DESC"  # noqa: S608 - names
+    return [McpSessionRow(*row) for row in connection.execute(query)]
 
 
 def _remove(session_id: str, connection: sqlite3.Connection) -> None:

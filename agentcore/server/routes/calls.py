@@ -24,6 +24,7 @@ class CallsQuery(StrictModel):
     tool: str | None = None
     module: str | None = None
     session_id: str | None = None
+    client: Annotated[str | None, Field(description="The client that called, by its name.")] = None
     outcome: Annotated[str | None, Field(description="`ok`, the type of an error, or `failed` for any.")] = None
     kind: Literal["call", "decision", "notice"] | None = None
     q: Annotated[str | None, Field(max_length=200, description="Stands in the tool's name or the arguments.")] = None
@@ -70,6 +71,7 @@ async def list_calls(exchange: Exchange) -> Answer:
         tool=query.tool,
         module=query.module,
         session_id=query.session_id,
+        principal_id=query.client,
         outcome=query.outcome,
         kind=query.kind,
         text=query.q,

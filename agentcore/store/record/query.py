@@ -22,6 +22,7 @@ class RecordFilter:
 
     Args:
         tool: The tool's exact name.
+        principal_id: Who called: the name of a client, or which one else of its kind.
         outcome: `ok`, the type of an error, or `failed` for calls with any error.
         kind: `call`, `decision` or `notice`.
         text: Stands in the tool's name, the call's id or the recorded arguments; case does not matter in ASCII.
@@ -33,6 +34,7 @@ class RecordFilter:
     tool: str | None = None
     module: str | None = None
     session_id: str | None = None
+    principal_id: str | None = None
     outcome: str | None = None
     kind: str | None = None
     text: str | None = None
@@ -66,7 +68,7 @@ class RecordFilter:
         values: list[object] = []
         if self.outcome == FAILED:
             parts.append("outcome <> 'ok' AND kind = 'call'")
-        for column in ("tool", "module", "session_id", "outcome", "kind", "call_id", "parent_call_id"):
+        for column in ("tool", "module", "session_id", "principal_id", "outcome", "kind", "call_id", "parent_call_id"):
             wanted = getattr(self, column)
             if wanted is not None and (column, wanted) != ("outcome", FAILED):
                 parts.append(f"{column} = ?")
@@ -81,6 +83,15 @@ class RecordFilter:
                 parts.append(f"seq {operator} ?")
                 values.append(bound)
         return (" WHERE " + " AND ".join(parts) if parts else ""), values
+
+
+def count_by_client(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    """How many calls each client of MCP has made, and when the last of them began."""
+    query = (
+        "SELECT principal_id, count(*), max(time_ms) FROM record "
+        "WHERE principal_kind = 'mcp' AND kind = 'call' GROUP BY principal_id"
+    )
+    return {client: (int(calls), int(last_ms)) for client, calls, last_ms in connection.execute(query)}
 
 
 def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRow]:

@@ -12,7 +12,7 @@ import structlog
 from agentcore.store.database.database import Database
 from agentcore.store.record.call_row import CallRow, RecordedRow, notice
 from agentcore.store.record.group import OpenKey, RecordGroup, interrupt_open_calls
-from agentcore.store.record.query import RecordFilter
+from agentcore.store.record.query import RecordFilter, count_by_client
 from agentcore.store.record.verification import VerifyReport, verify_record
 from agentcore.store.state.errors import RecordWriteError
 
@@ -161,6 +161,11 @@ class Record:
         """What `page` and `count` give, of one moment: a row that is added meanwhile is in both or in neither."""
         await self._settle()
         return await self._database.read(partial((wanted or RecordFilter()).page_and_count, skip, limit))
+
+    async def calls_of_clients(self) -> dict[str, tuple[int, int]]:
+        """How many calls each client of MCP has made, and when the last began, in milliseconds since 1970."""
+        await self._settle()
+        return await self._database.read(count_by_client)
 
     async def verify(self) -> VerifyReport:
         """Go through the whole record and tell whether it is as it was written."""

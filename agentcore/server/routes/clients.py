@@ -1,0 +1,123 @@
+"""Clients that hold a key, as people look at them: who is connected, since when, and what they call."""
+
+import asyncio
+import json
+from collections import Counter
+from typing import Annotated
+
+from pydantic import Field
+
+from agentcore.config import ClientConfig
+from agentcore.encoding import to_json
+from agentcore.host import Host
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.mcp import MCP_PATH
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import WireModel
+from agentcore.store.credentials import KnownClient
+from agentcore.store.mcp_sessions import McpSessionRow
+
+_TEXT_CHARS = 200
+
+
+class ConnectionView(WireModel):
+    """A connection of a client, by what it says of itself."""
+
+    session_id: str
+    program: Annotated[str, Field(description="Its name, as it says it.")]
+    version: str
+    revision: Annotated[str, Field(description="The revision of MCP that was agreed on.")]
+    last_used_at: Annotated[int, Field(description="Exact to the minute.")]
+
+
+class BoundsView(WireModel):
+    """What `clients` of app.json says of a client; `mode` is null where that of everybody counts."""
+
+    tools: list[str]
+    mode: str | None
+    calls_in_flight: int
+
+
+class ClientStateView(WireModel):
+    """A client; times in milliseconds since 1970. What calls tools over MCP is of kind `mcp`, others were paired."""
+
+    name: str
+    kind: str
+    scopes: list[str]
+    created_at: int
+    last_used_at: int
+    calls: Annotated[int, Field(description="Calls in the record.")]
+    running: int
+    waiting: Annotated[int, Field(description="Calls that a person is asked about.")]
+    connections: list[ConnectionView]
+    bounds: Annotated[BoundsView | None, Field(description="Null: app.json says nothing of it.")]
+
+
+class ClientsView(WireModel):
+    """All clients, those that were used last first; `address` is what a client of MCP is to connect to."""
+
+    clients: list[ClientStateView]
+    address: str
+
+
+async def list_clients(exchange: Exchange) -> Answer:
+    """Send the clients."""
+    host = exchange.host
+    calls, rows = await asyncio.gather(host.store.record.calls_of_clients(), host.store.mcp_sessions.all())
+    on_the_way = Counter(call.request.principal.name for call in host.calls.in_flight.values())
+    waiting = Counter(request.principal.name for request in host.approvals.waiting)
+    found = []
+    for known in host.store.client_keys.clients():
+        name = known.principal.name
+        counted, last_call_at = calls.get(known.name, (0, 0)) if known.kind == "mcp" else (0, 0)
+        own = [_connection(row) for row in rows if row.principal == name]
+        used = max(known.last_used_at_ms, last_call_at, *(each.last_used_at for each in own))
+        running = on_the_way[name] - waiting[name]
+        found.append(
+            ClientStateView(
+                name=known.name,
+                kind=known.kind,
+                scopes=sorted(known.scopes),
+                created_at=known.created_at_ms,
+                last_used_at=used,
+                calls=counted,
+                running=max(0, running),
+                waiting=waiting[name],
+                connections=own,
+                bounds=_bounds(host, known),
+            )
+        )
+    found.sort(key=lambda client: -client.last_used_at)
+    address = exchange.parts.addresses.base_url + MCP_PATH
+    return Answer(to_json(ClientsView(clients=found, address=address)))
+
+
+def _bounds(host: Host, known: KnownClient) -> BoundsView | None:
+    config: ClientConfig | None = host.config.clients.get(known.name) if known.kind == "mcp" else None
+    if config is None:
+        return None
+    return BoundsView(tools=list(config.tools), mode=config.mode, calls_in_flight=config.calls_in_flight)
+
+
+def _connection(row: McpSessionRow) -> ConnectionView:
+    handshake = json.loads(row.handshake)
+    client = handshake.get("client", {}).get("clientInfo", {})
+    return ConnectionView(
+        session_id=row.session_id,
+        program=str(client.get("title") or client.get("name") or "")[:_TEXT_CHARS],
+        version=str(client.get("version") or "")[:_TEXT_CHARS],
+        revision=str(handshake.get("version", "")),
+        last_used_at=row.last_used_at_ms,
+    )
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/clients",
+        list_clients,
+        "Clients that hold a key: since when, what they have open and call, and what app.json bounds them to.",
+        answer=ClientsView,
+    ),
+)
