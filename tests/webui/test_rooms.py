@@ -24,6 +24,7 @@ FEATURES: dict[str, set[str]] = {
     "tools": {"results"},
     "approval": {"tools"},
     "activity": {"tools"},
+    "clients": set(),
     "chat": {"approval", "models", "queue", "results", "tools"},
     "modules": {"settings"},
     "tabs": {"modules"},

@@ -33,7 +33,7 @@ export class AcCallFacts extends Localized(LitElement) {
     return html`
       <dl>
         ${call.kind === 'call' && !this.isRunning ? fact('allowedBy', allowedText(call)) : nothing}
-        ${fact('calledBy', call.principal_kind && callerText(call.principal_kind))}
+        ${fact('calledBy', call.principal_kind && callerText(call.principal_kind, call.principal_id))}
         ${call.duration_ms === null ? nothing : fact('duration', formatDuration(call.duration_ms))}
         ${fact('module', call.module && link(['modules', call.module], {}, call.module))}
         ${fact('session', call.session_id && link(['activity'], {session: call.session_id}, call.session_id))}

@@ -67,7 +67,7 @@ export class AcCallRow extends Localized(LitElement) {
         <div class="tool">${call.parent_call_id ? html`<span class="nested">↳</span>` : nothing}${call.tool || call.module || '—'}</div>
         <div class="arguments">${shortened(call.arguments)}</div>
         <div class="session">${call.session_id}</div>
-        <div class="by">${call.principal_kind ? callerText(call.principal_kind) : nothing}</div>
+        <div class="by">${call.principal_kind ? callerText(call.principal_kind, call.principal_id) : nothing}</div>
         <div class="duration end">${call.duration_ms === null ? nothing : formatDuration(call.duration_ms)}</div>
         <div class="time end">${formatTime(call.time_ms)}</div>
       </div>`;

@@ -79,17 +79,18 @@ export class AcFilterBar extends Localized(LitElement) {
           ${this._typed('tool', this._tools, t('activity.anyTool'))}
           ${this._chosen('module', moduleList.modules.map(({name}) => name), (name) => name, t('activity.anyModule'))}
           ${this._typed('session_id', this.sessions, t('activity.anySession'))}
+          ${this.filter.client ? this._typed('client', [], t('activity.anyClient')) : nothing}
           ${this._chosen('outcome', OUTCOMES, outcomeText, t('activity.anyOutcome'))}
           ${set || q ? html`<button class="quiet clear" @click=${() => this._fire({})}><ac-icon name="x"></ac-icon>${t('activity.clearFilters')}</button>` : nothing}
         </div>
       </div>`;
   }
 
-  /** @param {'tool' | 'session_id'} key @param {string[]} known @param {string} any */
+  /** @param {'tool' | 'session_id' | 'client'} key @param {string[]} known @param {string} any */
   _typed(key, known, any) {
     const value = this.filter[key] ?? '';
     return html`
-      <input class=${value ? 'set' : ''} list=${key} .value=${value} placeholder=${any} aria-label=${t(key === 'tool' ? 'activity.tool' : 'activity.session')}
+      <input class=${value ? 'set' : ''} list=${key} .value=${value} placeholder=${any} aria-label=${t(`activity.${key === 'session_id' ? 'session' : key}`)}
         autocomplete="off" spellcheck="false" @change=${(/** @type {Event} */ event) => this._set(key, event)}>
       <datalist id=${key}>${known.map((name) => html`<option value=${name}></option>`)}</datalist>`;
   }

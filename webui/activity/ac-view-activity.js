@@ -16,7 +16,7 @@ import './ac-view-call.js';
 /** @typedef {import('./call-log.js').CallFilter} CallFilter */
 
 /** Names of the filter in the address, and in the question to the server. @type {[string, keyof CallFilter][]} */
-const IN_ADDRESS = [['tool', 'tool'], ['module', 'module'], ['session', 'session_id'], ['outcome', 'outcome'], ['q', 'q']];
+const IN_ADDRESS = [['tool', 'tool'], ['module', 'module'], ['session', 'session_id'], ['client', 'client'], ['outcome', 'outcome'], ['q', 'q']];
 const ROW_REM = 2.25;
 const TALL_ROW_REM = 3.5;
 const NARROW_REM = 38;

@@ -27,7 +27,7 @@ import {client} from '../client/client.js';
  * @property {string | null} resource_id
  * @property {string} arguments
  */
-/** @typedef {{tool?: string, module?: string, session_id?: string, outcome?: string, q?: string}} CallFilter */
+/** @typedef {{tool?: string, module?: string, session_id?: string, client?: string, outcome?: string, q?: string}} CallFilter */
 
 const PAGE_ROWS = 200;
 const PAGES_KEPT = 60;

@@ -34,8 +34,9 @@ export function rowSign({kind, outcome, decision}) {
   return MILD.has(outcome) ? {icon: 'circle-alert', tone: 'warn'} : {icon: 'circle-x', tone: 'danger'};
 }
 
-/** Who called, in words. @param {string} kind */
-export function callerText(kind) {
+/** Who called, in words; a client that calls tools by its name. @param {string} kind @param {string} [id] */
+export function callerText(kind, id = '') {
+  if (kind === 'mcp' && id) return id;
   const key = `activity.by.${kind}`;
   return hasText(key) ? t(key) : kind;
 }

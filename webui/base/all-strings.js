@@ -2,6 +2,7 @@
 import {activity} from '../activity/strings.js';
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
+import {clients} from '../clients/strings.js';
 import {models} from '../models/strings.js';
 import {form} from '../form/strings.js';
 import {modulePages} from '../module-pages/strings.js';
@@ -18,4 +19,4 @@ import {ui} from '../ui/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui};
+export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui};

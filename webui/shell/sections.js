@@ -30,6 +30,10 @@ export const SECTIONS = [
     load: () => import('../activity/ac-view-activity.js'),
   },
   {
+    id: 'clients', label: 'clients.title', icon: 'plug', tag: 'ac-view-clients',
+    load: () => import('../clients/ac-view-clients.js'),
+  },
+  {
     id: 'settings', label: 'settings.title', icon: 'settings', tag: 'ac-view-settings',
     load: () => import('../settings/ac-view-settings.js'),
   },

@@ -1,0 +1,26 @@
+/** The clients that people use most, and the form in which each takes an MCP server over HTTP. */
+
+/**
+ * @typedef {object} KnownClient
+ * @property {string} id  as `agentcore connect` calls it
+ * @property {string} title
+ * @property {(url: string, key: string) => string} block
+ */
+
+const NAME = 'agentcore';
+
+/** @param {unknown} value */
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** @param {string} key */
+const headers = (key) => ({Authorization: `Bearer ${key}`});
+
+/** @type {KnownClient[]} */
+export const CLIENTS = [
+  {id: 'claude-code', title: 'Claude Code', block: (url, key) => json({mcpServers: {[NAME]: {type: 'http', url, headers: headers(key)}}})},
+  {id: 'cursor', title: 'Cursor', block: (url, key) => json({mcpServers: {[NAME]: {url, headers: headers(key)}}})},
+  {id: 'windsurf', title: 'Windsurf', block: (url, key) => json({mcpServers: {[NAME]: {serverUrl: url, headers: headers(key)}}})},
+  {id: 'vscode', title: 'VS Code', block: (url, key) => json({servers: {[NAME]: {type: 'http', url, headers: headers(key)}}})},
+  {id: 'gemini', title: 'Gemini CLI', block: (url, key) => json({mcpServers: {[NAME]: {httpUrl: url, headers: headers(key)}}})},
+  {id: 'codex', title: 'Codex', block: (url) => `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "AGENTCORE_CLIENT_KEY"`},
+];
