@@ -147,6 +147,9 @@ class ToolDefinition:
         artifact_call: For a tool that gives what is in an artifact: the arguments, as JSON text, with `{id}` for the
             artifact and `{line}` for the line to begin at. Where a result is cut, a model is told this call.
         display: How people are shown a call: names of arguments and of fields of `data`, and what each is to them.
+        served_as: What clients of MCP are offered it as, in place of a tool; models are not offered it. `prompt`: a
+            prompt that their person picks, made of its result. A URI: a resource, read by a call; `{name}` in it stands
+            for an argument.
     """
 
     name: str
@@ -166,6 +169,7 @@ class ToolDefinition:
     keep: Keep = "both"
     artifact_call: str | None = None
     display: Mapping[str, DisplayRole] = field(default_factory=dict)
+    served_as: str | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """Whether what a person said of a call of one holds for the other: all is equal but its rank."""
@@ -201,6 +205,8 @@ class ToolDefinition:
         }
         if self.output_schema is not None:
             tool["output_schema"] = self.output_schema
+        if self.served_as is not None:
+            tool["served_as"] = self.served_as
         if self.display:
             tool["display"] = dict(self.display)
         if self.resource is not None:

@@ -31,6 +31,7 @@ class ToolOptions:
     resource: Any = None
     rank: Any = None
     display: Any = None
+    served_as: Any = None
     fault: str = ""
 
 
@@ -58,6 +59,7 @@ def tool(
     resource: ResourceUse | None = None,
     rank: int | None = None,
     display: Mapping[str, DisplayRole] | None = None,
+    served_as: str | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -86,6 +88,7 @@ def tool(function: Any = None, /, **given: Any) -> Any:
             by searching.
         display: How people are shown a call: names of arguments and of fields of the data, and what each is to them,
             such as `{"query": "subject"}`; the words are those of `DisplayRole`. The rest is shown by its shape.
+        served_as: What clients of MCP are offered it as, in place of a tool: `prompt`, or the URI of a resource.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

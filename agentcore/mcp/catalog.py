@@ -80,9 +80,13 @@ class Catalog:
             ToolError: `unknown_tool`, `module_stopping`, `module_failed`.
         """
         tools = self._registry.tools
-        if name in tools and caller.may_have(name):
+        if name in tools and tools[name].definition.served_as is None and caller.may_have(name):
             return tools[name]
-        own = {outward_name(inner): inner for inner in tools if caller.may_have(inner)}
+        own = {
+            outward_name(inner): inner
+            for inner, tool in tools.items()
+            if tool.definition.served_as is None and caller.may_have(inner)
+        }
         if name in own:
             return tools[own[name]]
         if name not in tools:
@@ -159,7 +163,9 @@ class Catalog:
                 caller.names(name),
             )
             for name, tool in self._registry.tools.items()
-            if caller.may_have(name) and (not caller.is_model or tool.module.name not in replaced or caller.names(name))
+            if tool.definition.served_as is None
+            and caller.may_have(name)
+            and (not caller.is_model or tool.module.name not in replaced or caller.names(name))
         ]
 
     def _described(self, tool: RegisteredTool, caller: Caller) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any
@@ -11,7 +12,13 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -30,6 +37,7 @@ from agentcore.mcp.catalog import CALL_TOOL, Catalog
 from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalWanted, Rounds
+from agentcore.mcp.served import Served, to_contents, to_prompt
 
 _NAME = "agentcore"
 _INSTRUCTIONS = (
@@ -57,7 +65,7 @@ class Door:
 
     def __init__(self, host: Host, caller_of: CallerOf) -> None:
         self._host, self._caller_of = host, caller_of
-        self._catalog = Catalog(host.registry)
+        self._catalog, self._served = Catalog(host.registry), Served(host.registry)
         self.calls = ClientCalls(host)
         self._rounds = Rounds()
         self._artifacts = ClientArtifacts(host)
@@ -74,6 +82,10 @@ class Door:
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_read_resource=self._read_resource,
+            on_list_resource_templates=self._list_templates,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
             on_subscriptions_listen=self._listeners,
         )
         # in place of the SDK's own, which makes spans that nobody collects: calls are on record here
@@ -97,7 +109,9 @@ class Door:
         await self.calls.close()
 
     def _tell_of_tools(self) -> None:
-        self._background.start(self._changes.publish(ToolsListChanged()))
+        # all three come of the tools
+        for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
+            self._background.start(self._changes.publish(change))
 
     # -- what clients ask --------------------------------------------------------------------------------------
 
@@ -132,7 +146,7 @@ class Door:
     async def _carry_out(
         self,
         ctx: Context,
-        params: types.CallToolRequestParams,
+        params: types.InputResponseRequestParams,
         caller: Caller,
         tool: RegisteredTool,
         arguments: dict[str, Any],
@@ -158,16 +172,78 @@ class Door:
         text = to_json(found).decode()
         return types.CallToolResult(content=[types.TextContent(text=text)])
 
+    # -- what is no tool to them --------------------------------------------------------------------------------
+
+    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=self._served.prompts(self._caller_of(ctx)))
+
+    async def _get_prompt(
+        self, ctx: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        caller = self._caller_of(ctx)
+        with _told_as_error():
+            tool = self._served.prompt(caller, params.name)
+            outcome = await self._call_served(ctx, params, caller, tool, dict(params.arguments or {}))
+            if isinstance(outcome, types.InputRequiredResult):
+                return outcome
+            outcome.unwrap()
+        reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
+        result = to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
+        return to_prompt(result.content, tool.definition.description)
+
+    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        return types.CompleteResult(completion=self._served.complete(self._caller_of(ctx), params))
+
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return await self._artifacts.list(self._caller_of(ctx), None if params is None else params.cursor)
+        caller, cursor = self._caller_of(ctx), None if params is None else params.cursor
+        listed = await self._artifacts.list(caller, cursor)
+        served = self._served.resources(caller) if cursor is None else []
+        return listed.model_copy(update={"resources": [*served, *listed.resources]})
 
-    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def _list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=self._served.templates(self._caller_of(ctx)))
+
+    async def _read_resource(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        caller, uri = self._caller_of(ctx), str(params.uri)
+        with _told_as_error():
+            found = self._served.find(caller, uri)
+            if found is None:
+                return await self._artifacts.read(caller, uri)
+            outcome = await self._call_served(ctx, params, caller, *found)
+            if isinstance(outcome, types.InputRequiredResult):
+                return outcome
+            return to_contents(uri, outcome)
+
+    async def _call_served(
+        self,
+        ctx: Context,
+        params: types.InputResponseRequestParams,
+        caller: Caller,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+    ) -> CallOutcome | types.InputRequiredResult:
         try:
-            return await self._artifacts.read(self._caller_of(ctx), params.uri)
-        except ToolError as exc:
-            raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+            outcome = await self._carry_out(ctx, params, caller, tool, arguments)
+        except ApprovalWanted as wanted:
+            return wanted.result
+        if isinstance(outcome, CallOutcome):
+            _look_for_missing(ctx, outcome)
+        return outcome
+
+
+@contextmanager
+def _told_as_error() -> Iterator[None]:
+    """Tell a failure as an error of the protocol, where no result can say it."""
+    try:
+        yield
+    except ToolError as exc:
+        raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
 
 
 class _Server(Server[Any]):

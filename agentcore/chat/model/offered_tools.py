@@ -54,7 +54,10 @@ def offer(registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: Age
     server = [
         _of_server(tool, is_named=agent.names(name))
         for name, tool in registry.tools.items()
-        if name not in client and agent.offers(name) and (tool.module.name not in replaced or agent.names(name))
+        if tool.definition.served_as is None
+        and name not in client
+        and agent.offers(name)
+        and (tool.module.name not in replaced or agent.names(name))
     ]
     return server + [OfferedTool(tool.name, tool.description, tool.schema, "client") for tool in client.values()]
 

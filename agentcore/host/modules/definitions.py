@@ -44,12 +44,14 @@ _ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _LIMIT_BYTES = 1 << 40
 _RANK_MAX = 9
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_SERVED_URI = re.compile(r"[a-z][a-z0-9+.-]*:[!-~]{1,200}")
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
 _FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
-_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
+_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display", "served_as")
 _OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
@@ -99,6 +101,7 @@ def read_definition(given: Any) -> ToolDefinition:
         keep=_keep(raw["keep"], f"keep {of}"),
         artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
         display=_display(raw["display"], f"display {of}"),
+        served_as=_served_as(raw["served_as"], f"served_as {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -150,6 +153,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "keep": raw.get("keep") or "both",
         "artifact_call": raw.get("artifact_call"),
         "display": raw.get("display") or {},
+        "served_as": raw.get("served_as"),
     }
 
 
@@ -206,6 +210,15 @@ def _limit(value: Any, where: str) -> int | None:
     if type(value) is bool or not issubclass(type(value), int):
         raise WrongValueError(where, "a number of bytes, or None", value)
     return int(read_number(value, where, low=0, high=_LIMIT_BYTES))
+
+
+def _served_as(value: Any, where: str) -> str | None:
+    if value is None:
+        return None
+    word = read_text(value, where)
+    if word != "prompt" and (not _SERVED_URI.fullmatch(word) or word.startswith("agentcore:")):
+        raise WrongValueError(where, "'prompt', or a URI of at most 200 characters with a scheme of its own", value)
+    return word
 
 
 def _rank(value: Any, where: str) -> int:
@@ -295,6 +308,10 @@ def _contradictions(definition: ToolDefinition) -> Iterator[str]:
     for name in definition.display:
         if known is not None and name not in known:
             yield f"display names {name!r}, which is neither an argument nor a field of its data"
+    arguments = definition.input_schema.get("properties")
+    for name in _VARIABLE.findall(definition.served_as or ""):
+        if not isinstance(arguments, dict) or name not in arguments:
+            yield f"served_as names {name!r}, which is no argument"
 
 
 def _known_names(definition: ToolDefinition) -> set[str] | None:

@@ -1,0 +1,134 @@
+"""What modules serve to clients besides tools: prompts, and resources that are read by a call."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import mcp_types as types
+
+from agentcore.api import EmbeddedResource, Image, Text
+from agentcore.errors import ToolError
+from agentcore.host.calls import CallOutcome
+from agentcore.host.modules import RegisteredTool, ToolRegistry
+from agentcore.mcp.caller import Caller
+from agentcore.near_names import near_names, unknown_name
+
+_PROMPT = "prompt"
+_VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_COMPLETIONS = 100
+"""Values of one completion at most, as the protocol has it."""
+
+
+class Served:
+    """What there is for clients besides tools.
+
+    Args:
+        registry: All tools, and among them what is served as something else.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+
+    def prompts(self, caller: Caller) -> list[types.Prompt]:
+        """The prompts that a client may pick from."""
+        return [_prompt(tool) for tool in self._of(caller) if tool.definition.served_as == _PROMPT]
+
+    def prompt(self, caller: Caller, name: str) -> RegisteredTool:
+        """What makes the prompt of a name.
+
+        Raises:
+            ToolError: `unknown_prompt`.
+        """
+        known = {tool.definition.name: tool for tool in self._of(caller) if tool.definition.served_as == _PROMPT}
+        if name not in known:
+            near = near_names(name, known)
+            raise ToolError("unknown_prompt", unknown_name("prompt", name, near), prompt=name, near=near)
+        return known[name]
+
+    def resources(self, caller: Caller) -> list[types.Resource]:
+        """The resources of one address each."""
+        return [
+            types.Resource(uri=uri, name=tool.definition.name, description=tool.definition.description)
+            for uri, tool in self._addresses(caller)
+            if not _VARIABLE.search(uri)
+        ]
+
+    def templates(self, caller: Caller) -> list[types.ResourceTemplate]:
+        """The resources whose address is made of arguments."""
+        return [
+            types.ResourceTemplate(uri_template=uri, name=tool.definition.name, description=tool.definition.description)
+            for uri, tool in self._addresses(caller)
+            if _VARIABLE.search(uri)
+        ]
+
+    def find(self, caller: Caller, uri: str) -> tuple[RegisteredTool, dict[str, Any]] | None:
+        """What reads an address, and with which arguments; None: no module serves it."""
+        for template, tool in self._addresses(caller):
+            if (found := _pattern(template).fullmatch(uri)) is not None:
+                return tool, dict(found.groupdict())
+        return None
+
+    def complete(self, caller: Caller, params: types.CompleteRequestParams) -> types.Completion:
+        """What an argument can be that begins so; nothing is known of arguments that take anything."""
+        ref, argument = params.ref, params.argument
+        key = ref.name if isinstance(ref, types.PromptReference) else str(ref.uri)
+        tool = next(
+            (tool for tool in self._of(caller) if key in (tool.definition.name, tool.definition.served_as)), None
+        )
+        schema = {} if tool is None else tool.definition.input_schema.get("properties", {}).get(argument.name, {})
+        fitting = [str(value) for value in schema.get("enum", ()) if str(value).startswith(argument.value)]
+        return types.Completion(values=fitting[:_COMPLETIONS], total=len(fitting), has_more=len(fitting) > _COMPLETIONS)
+
+    def _of(self, caller: Caller) -> Iterator[RegisteredTool]:
+        for name, tool in self._registry.tools.items():
+            if tool.definition.served_as is not None and caller.may_have(name):
+                yield tool
+
+    def _addresses(self, caller: Caller) -> Iterator[tuple[str, RegisteredTool]]:
+        for tool in self._of(caller):
+            if tool.definition.served_as not in (None, _PROMPT):
+                yield str(tool.definition.served_as), tool
+
+
+def to_prompt(content: list[types.ContentBlock], description: str) -> types.GetPromptResult:
+    """A prompt as the words of the person who picked it."""
+    messages = [types.PromptMessage(role="user", content=block) for block in content]
+    return types.GetPromptResult(description=description, messages=messages)
+
+
+def to_contents(uri: str, outcome: CallOutcome) -> types.ReadResourceResult:
+    """What a call gave, as the contents of a resource."""
+    contents: list[types.TextResourceContents | types.BlobResourceContents] = []
+    for block in outcome.unwrap().blocks():
+        match block:
+            case EmbeddedResource(own, str() as text):
+                contents.append(types.TextResourceContents(uri=own, mime_type=block.mime, text=text))
+            case EmbeddedResource(own, _):
+                encoded = block.to_json()["base64"]
+                contents.append(types.BlobResourceContents(uri=own, mime_type=block.mime, blob=encoded))
+            case Image():
+                encoded = block.to_json()["base64"]
+                contents.append(types.BlobResourceContents(uri=uri, mime_type=block.mime, blob=encoded))
+            case Text():
+                contents.append(types.TextResourceContents(uri=uri, mime_type="text/plain", text=block.text))
+            case _:
+                continue
+    return types.ReadResourceResult(contents=contents)
+
+
+def _prompt(tool: RegisteredTool) -> types.Prompt:
+    schema = tool.definition.input_schema
+    required = schema.get("required", ())
+    arguments = [
+        types.PromptArgument(name=name, description=part.get("description"), required=name in required)
+        for name, part in schema.get("properties", {}).items()
+    ]
+    return types.Prompt(name=tool.definition.name, description=tool.definition.description, arguments=arguments or None)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """An address with `{name}` in it, as what finds the values."""
+    parts = _VARIABLE.split(template)
+    # every second part is a name
+    made = [f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)]
+    return re.compile("".join(made))
