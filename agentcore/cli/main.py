@@ -23,6 +23,7 @@ _COMMANDS = {
     "approvers": LazyCommand(
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),
+    "mcp": LazyCommand("agentcore.cli.commands.mcp:mcp", "Speak MCP on stdin and stdout, for clients that start it."),
     "config": LazyCommand("agentcore.cli.commands.config:config", "Show the configuration, or its JSON Schema."),
     "secrets": LazyCommand("agentcore.cli.commands.secrets:secrets", "Set, list and remove secrets for settings."),
     "approvals": LazyCommand(

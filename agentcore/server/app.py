@@ -31,7 +31,7 @@ from agentcore.server.http.reader import BodyReader, validate_body, validate_que
 from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
-from agentcore.server.mcp import MCP_PATH, McpEntrance
+from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.route_table import ServerRoute, ServerRoutes
@@ -50,13 +50,22 @@ class Dispatcher:
         parts: What handlers share.
         routes: The server's own routes at this origin.
         serves_modules: Whether the routes of modules are found here.
+        pipes: Lets in those that come through `agentcore mcp`; None: nobody comes so.
 
     Attributes:
         parts: The same; `connections` in it counts those of this origin.
         connections: The open connections, once the server listens.
     """
 
-    def __init__(self, parts: ServerParts, routes: Sequence[ServerRoute], *, serves_modules: bool = True) -> None:
+    def __init__(
+        self,
+        parts: ServerParts,
+        routes: Sequence[ServerRoute],
+        *,
+        serves_modules: bool = True,
+        pipes: Pipes | None = None,
+    ) -> None:
+        self.pipes = pipes
         self.connections: ConnectionFactory | None = None
         self._routes = ServerRoutes(routes)
         self._serves_modules = serves_modules
@@ -243,7 +252,8 @@ def create_app(
     credentials = Credentials(
         store.page_sessions, "page", host.state.token, store.client_keys, extensions=server.extensions
     )
-    mcp = McpEntrance(host)
+    mcp, live_connections = McpEntrance(host), LiveConnections()
+    pipes = Pipes(host, mcp, live_connections, (approval or own).base_url)
     parts = ServerParts(
         host=host,
         addresses=own,
@@ -258,16 +268,17 @@ def create_app(
         describe=partial(_describe, ROUTES),
         connections=int,
         live_control=LiveControl(host),
-        live_connections=LiveConnections(),
+        live_connections=live_connections,
         serve_mcp=mcp.answer,
     )
     host.own_origins.declare("page", own.origins)
-    app = _application(Dispatcher(parts, ROUTES), max_connections or connection_limit())
+    app = _application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
 
     async def warm_chat(_: web.Application) -> None:
         parts.chat.warm()
 
     async def close_mcp(_: web.Application) -> None:
+        await pipes.close()
         await mcp.close()
 
     async def close_chat(_: web.Application) -> None:

@@ -47,6 +47,7 @@ async def serve(
     on_ready: Callable[[str], None] | None = None,
     console: Console | None = None,
     before_modules: Callable[[], None] | None = None,
+    lives_for_clients: bool = False,
     stop_limit_s: float = STOP_SECONDS,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then end in order; a second signal ends at once.
@@ -64,6 +65,7 @@ async def serve(
         on_ready: Told an address with one-time codes that logs in to the approval view and then to the page, once,
             when the modules have started (to open a browser).
         console: Runs at the server's terminal.
+        lives_for_clients: Whether it ends when no client of `agentcore mcp` is connected any more.
         before_modules: Called in a thread once the server answers, before the modules start.
         stop_limit_s: The longest that the orderly end may take, in seconds.
     Raises:
@@ -86,12 +88,16 @@ async def serve(
             app = create_app(running, addresses=origins.page, approval=origins.approval)
             page = await _begin(app, listener)
             approval = await _begin(create_approval_app(app, origins.approval), second)
-            state.write_server_info({"page": origins.page.base_url, "approval": origins.approval.base_url})
+            pipes = app.dispatcher.pipes
+            assert pipes is not None  # noqa: S101 - the page's application has it
+            addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
+            state.write_server_info(addresses)
             if terminal is not None:
                 _greet(terminal, running, origins)
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
             async with running.guarded(stop_limit_s):
+                pipes.on_idle = ending.wished.set if lives_for_clients else None
                 starting = _start(app, running, origins, on_ready, before_modules)
                 beside = [starting, *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
@@ -159,6 +165,9 @@ async def _start(
         await asyncio.to_thread(before_modules)
     await host.start()
     await app.dispatcher.parts.chat.resume()
+    # now, for few clients of MCP hear of tools that come later
+    if app.dispatcher.pipes is not None:
+        await app.dispatcher.pipes.listen()
     log.info(
         "server_ready",
         address=origins.page.base_url,

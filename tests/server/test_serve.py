@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import textwrap
@@ -157,7 +158,9 @@ def test_server_json_tells_clients_and_is_gone_afterwards(start):
     ready = server.line("server_ready")
     info = json.loads((server.state / "server.json").read_text())
     assert info["pid"] == server.process.pid
-    assert info["addresses"] == {"page": ready["address"], "approval": ready["approval_address"]}
+    told = {"page": ready["address"], "approval": ready["approval_address"]}
+    assert info["addresses"] == told | {"mcp": info["addresses"]["mcp"]}
+    assert stat.S_ISSOCK(os.stat(info["addresses"]["mcp"]).st_mode)
     server.process.terminate()
     assert server.process.wait(60) == 0
     assert not (server.state / "server.json").exists()

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     help="Write a code for the approval view into this file (0600), valid once and for ten minutes.",
 )
 @click.option(
+    "--while-connected",
+    "lives_for_clients",
+    is_flag=True,
+    help="End when no client of `agentcore mcp` is connected any more.",
+)
+@click.option(
     "--allow-remote",
     is_flag=True,
     help="Allow an address other than loopback; it needs TLS in front of it, and its name in server.hosts.",
@@ -53,6 +59,7 @@ def serve(
     approval_port: int | None,
     opens_page: bool,
     approver_code_file: Path | None,
+    lives_for_clients: bool,
     allow_remote: bool,
 ) -> None:
     """Start the modules and serve the page, the API and its events, until Ctrl-C.
@@ -99,9 +106,22 @@ def serve(
                 approver_code_file=approver_code_file,
                 on_ready=(lambda address: _open_browser(state.path, address)) if opens_page else None,
                 console=_console(),
-                before_modules=load_certificates,
+                lives_for_clients=lives_for_clients,
+                before_modules=_silently(load_certificates) if lives_for_clients else load_certificates,
             )
         )
+
+
+def _silently(work: Callable[[], None]) -> Callable[[], None]:
+    """The same work, after which errors go to the log alone: who has started this server may be gone by then."""
+
+    def run() -> None:
+        work()
+        sys.stderr.flush()
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path of ours
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())
+
+    return run
 
 
 def _console() -> "Console | None":

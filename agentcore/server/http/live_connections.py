@@ -1,10 +1,26 @@
 """Connections on which somebody is being served whose credential can be taken back: they end with it."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from agentcore.api import Principal
-from agentcore.server.http.connection import Connection
+
+
+class Ending(Protocol):
+    """A connection, as far as it can be ended."""
+
+    @property
+    def end_stream(self) -> Callable[[], object] | None:
+        """Ends in good order what is being served on it; None: nothing is."""
+        ...
+
+    @property
+    def transport(self) -> asyncio.BaseTransport | None:
+        """What carries it."""
+        ...
+
 
 REVOCABLE = frozenset(("client", "mcp", "page", "approver"))
 """Kinds of principals whose credentials can be taken back while the server runs."""
@@ -14,10 +30,10 @@ class LiveConnections:
     """Knows who is being served on which connection, from the credential on to the end of the answer."""
 
     def __init__(self) -> None:
-        self._serving: dict[str, set[Connection]] = {}
+        self._serving: dict[str, set[Ending]] = {}
 
     @contextmanager
-    def serving(self, principal: Principal, connection: Connection) -> Iterator[None]:
+    def serving(self, principal: Principal, connection: Ending) -> Iterator[None]:
         """While this lasts, the connection ends when the principal's credential is taken back."""
         connections = self._serving.setdefault(principal.name, set())
         connections.add(connection)
@@ -28,7 +44,7 @@ class LiveConnections:
             if not connections and self._serving.get(principal.name) is connections:
                 del self._serving[principal.name]
 
-    def end(self, principal: Principal, *, but: Connection | None = None) -> None:
+    def end(self, principal: Principal, *, but: Ending | None = None) -> None:
         """End what is being served to a principal: streams, sockets, requests whose body is not there yet.
 
         Args:
@@ -40,5 +56,5 @@ class LiveConnections:
                 continue
             if connection.end_stream is not None:
                 connection.end_stream()  # in good order: a page that logs out has no error to tell of
-            elif connection.transport is not None:
+            elif isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()

@@ -65,6 +65,10 @@ class RawStream:
         if data and not self._has_ended and not self.transport.is_closing():
             self.transport.write(chunk(data) if self.is_chunked else data)
 
+    def send(self, message: bytes) -> None:
+        """Send a message as an event. Never waits, never fails."""
+        self.write(frame("message", message))
+
     async def drain(self) -> None:
         """Wait until the reader has taken most of what was sent.
 

@@ -4,13 +4,15 @@ from http import HTTPStatus
 
 from aiohttp import hdrs
 
+from agentcore.api import Principal
 from agentcore.bounds import APPROVAL_SECONDS, MCP_WAIT_SECONDS
-from agentcore.config import ClientConfig
+from agentcore.config import AppConfig, ClientConfig
 from agentcore.mcp import Caller, Narrowing, patterns_in
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.reader import parse_query
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.mcp.greeting import Greeting
 
 _WAIT_DIGITS = 6
 
@@ -38,6 +40,20 @@ def caller_for(
         narrowing_in(exchange.raw_query) if narrowing is None else narrowing,
         [] if found is None else found,
     )
+
+
+def caller_on_pipe(config: AppConfig, principal: Principal, greeting: Greeting, approval_url: str) -> Caller:
+    """The client that comes in by a pipe, which has no session yet.
+
+    Args:
+        config: What app.json says.
+        principal: The client.
+        greeting: What it said of itself.
+        approval_url: Where a person decides on its calls.
+    """
+    wait_s = MCP_WAIT_SECONDS if greeting.wait_s is None else min(max(1.0, greeting.wait_s), APPROVAL_SECONDS)
+    narrowing = Narrowing(patterns_in(greeting.tools), wait_s)
+    return Caller(principal, "", approval_url, config.clients.get(principal.id, ClientConfig()), narrowing)
 
 
 def narrowing_in(raw_query: str) -> Narrowing:

@@ -33,8 +33,15 @@ class McpEntrance:
         Raises:
             Refusal: `mcp_not_installed`.
         """
-        serving = self._serving or await self._open()
-        return await serving.answer(exchange)
+        return await (await self.serving()).answer(exchange)
+
+    async def serving(self) -> "McpServing":
+        """What serves clients, imported by now.
+
+        Raises:
+            Refusal: `mcp_not_installed`.
+        """
+        return self._serving or await self._open()
 
     async def close(self) -> None:
         """End what goes on; may be called twice."""

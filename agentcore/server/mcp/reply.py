@@ -9,18 +9,33 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import JSONRPCRequest, RequestId
+from mcp_types import JSONRPCRequest, ProgressToken, RequestId
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import JSON, Answer, Sent
 from agentcore.server.mcp.session import McpSession, notification
 
 SESSION_ID = "Mcp-Session-Id"
 _TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)
 _ONE_WAY = TransportContext(kind="streamable-http", can_send_request=False)
+
+
+def progress_of(token: ProgressToken, progress: float, total: float | None, message: str | None) -> dict[str, Any]:
+    """What a client is told of how far a request is."""
+    told = {"progressToken": token, "progress": progress, "total": total, "message": message}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def reply_context(
+    caller: Caller, request: JSONRPCRequest, *, can_ask: bool
+) -> tuple[TransportContext, ServerMessageMetadata, anyio.Event, ProgressToken | None]:
+    """What the SDK wants to know of a request over a pipe."""
+    transport = TransportContext(kind="stdio", can_send_request=can_ask)
+    metadata = ServerMessageMetadata(request_context=caller)
+    return transport, metadata, anyio.Event(), progress_token_from_params(request.params)
 
 
 class Told:
@@ -92,14 +107,12 @@ class Reply:
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something on the way; who reads too slowly misses it."""
         if not self._has_ended and not (self._stream is not None and self._stream.is_behind):
-            self.open().write(frame("message", notification(method, params)))
+            self.open().send(notification(method, params))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far it is, if the client wants to know."""
-        if self._token is None:
-            return
-        told = {"progressToken": self._token, "progress": progress, "total": total, "message": message}
-        await self.notify("notifications/progress", {name: value for name, value in told.items() if value is not None})
+        if self._token is not None:
+            await self.notify("notifications/progress", progress_of(self._token, progress, total, message))
 
     def open(self) -> RawStream:
         """The stream; what is not begun begins."""
@@ -117,7 +130,7 @@ class Reply:
         body = to_json(message)
         if self._stream is None:
             return Answer(body, status, JSON, self._headers)
-        self._stream.write(frame("message", body))
+        self._stream.send(body)
         return self._stream.end()
 
     def break_off(self) -> Answer | Sent:

@@ -1,14 +1,20 @@
 """All of MCP over HTTP, put together at the first request."""
 
+import asyncio
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from agentcore.api import Principal
+from agentcore.encoding import to_json
 from agentcore.host import Host
 from agentcore.mcp import Caller, Door
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
+from agentcore.server.mcp.callers import caller_on_pipe
+from agentcore.server.mcp.greeting import Greeting
+from agentcore.server.mcp.pipe import Channel, Pipe
 from agentcore.server.mcp.sessions import McpSessions
 from agentcore.server.mcp.stateless import Stateless
 from agentcore.server.mcp.streamable import VERSION_HEADER, Streamable
@@ -18,25 +24,51 @@ class McpServing:
     """Sends a request where its revision is served.
 
     Args:
+        host: Whose tools are served.
         door: Answers clients.
         sessions: Those that began with a handshake.
         stateless: Serves the others.
     """
 
-    def __init__(self, door: Door, sessions: McpSessions, stateless: Stateless) -> None:
-        self._door, self.sessions, self._stateless = door, sessions, stateless
+    def __init__(self, host: Host, door: Door, sessions: McpSessions, stateless: Stateless) -> None:
+        self._host, self._door, self.sessions, self._stateless = host, door, sessions, stateless
         self._streamable = Streamable(sessions)
 
     @classmethod
     async def open(cls, host: Host) -> "McpServing":
         """Begin to serve a host's tools."""
         door = Door(host, _caller_of)
-        return cls(door, McpSessions(host, door), Stateless(door))
+        return cls(host, door, McpSessions(host, door), Stateless(door))
 
     async def close(self) -> None:
         """End what goes on."""
         await self.sessions.close()
         await self._door.close()
+
+    async def serve_pipe(
+        self,
+        principal: Principal,
+        greeting: Greeting,
+        approval_url: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        """Serve a client on a pipe until that ends; its session ends with it, unless the server does.
+
+        Args:
+            principal: The client.
+            greeting: What it said of itself.
+            approval_url: Where a person decides on its calls.
+            reader: What it writes.
+            writer: What it reads; told the session first.
+        """
+        caller = caller_on_pipe(self._host.config, principal, greeting, approval_url)
+        session = await self.sessions.adopt(caller, greeting.session)
+        channel = Channel(writer.transport)
+        channel.send(to_json({"session": session.caller.session_id}))
+        pipe = Pipe(session, self._door, reader, channel, self.sessions.keep)
+        await pipe.serve()
+        await self.sessions.end(session.caller.session_id)
 
     async def answer(self, exchange: Exchange) -> Answer | Sent:
         """Answer one request."""

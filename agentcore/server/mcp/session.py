@@ -1,10 +1,10 @@
-"""One session of an MCP client over HTTP, of the revisions that begin with a handshake."""
+"""One session of an MCP client, over HTTP or a pipe, of the revisions that begin with a handshake."""
 
 import asyncio
 import itertools
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from mcp.server.connection import Connection
 from mcp.server.models import InitializationOptions
@@ -15,10 +15,22 @@ from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JS
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, Door
-from agentcore.server.http.raw_stream import RawStream, frame
 
 _ANSWER_SECONDS = 600.0
 """How long a client has for what it is asked; it may ask its person."""
+
+
+class MessageStream(Protocol):
+    """Where messages go to a client."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be read that more would fill the memory."""
+        ...
+
+    def send(self, message: bytes) -> None:
+        """Send a message. Never waits, never fails."""
+        ...
 
 
 class Standalone:
@@ -26,7 +38,7 @@ class Standalone:
 
     def __init__(self, session: "McpSession") -> None:
         self._session = session
-        self.stream: RawStream | None = None
+        self.stream: MessageStream | None = None
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -43,7 +55,7 @@ class Standalone:
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something, if it listens."""
         if self.stream is not None and not self.stream.is_behind:
-            self.stream.write(frame("message", notification(method, params)))
+            self.stream.send(notification(method, params))
 
 
 class McpSession:
@@ -57,6 +69,7 @@ class McpSession:
     Attributes:
         in_flight: Its requests that are being answered, by id: the task and what cancels it.
         connection: The SDK's view of it.
+        is_held: Whether somebody holds it open, so that it does not end for want of use.
     """
 
     def __init__(self, caller: Caller, door: Door, handshake: InitializationOptions) -> None:
@@ -66,6 +79,7 @@ class McpSession:
         self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
         self.in_flight: dict[RequestId, asyncio.Task[dict[str, Any]]] = {}
         self.last_used_at = time.time()
+        self.is_held = False
         self._asked: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
 
@@ -75,7 +89,7 @@ class McpSession:
         self.connection.initialized.set()
 
     async def ask(
-        self, stream: RawStream, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
+        self, stream: MessageStream, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
     ) -> dict[str, Any]:
         """Send the client a request on a stream, and wait for the answer that it posts.
 
@@ -85,7 +99,7 @@ class McpSession:
         request_id = f"agentcore-{next(self._numbers)}"
         answer = self._asked[request_id] = asyncio.get_running_loop().create_future()
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params or {})}
-        stream.write(frame("message", to_json(message)))
+        stream.send(to_json(message))
         try:
             async with asyncio.timeout((opts or {}).get("timeout", _ANSWER_SECONDS)):
                 answered: dict[str, Any] = await answer

@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 import time
+from dataclasses import replace
 
 import structlog
 from mcp_types import InitializeRequestParams
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.host import Host
-from agentcore.mcp import Door, Narrowing
+from agentcore.mcp import Caller, Door, Narrowing
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
@@ -59,6 +60,22 @@ class McpSessions:
         session_id = f"mcp-{secrets.token_hex(16)}"
         session = McpSession(caller_for(exchange, session_id), self._door, self._handshake)
         self._sessions[session_id] = session
+        return session
+
+    async def adopt(self, caller: Caller, session_id: str) -> McpSession:
+        """The session of a client on a pipe: the one that it had with an earlier process, or a new one.
+
+        Args:
+            caller: The client, without a session.
+            session_id: The session that it says it had; empty: none.
+        """
+        row = await self._store.find(session_id, caller.principal.name) if session_id else None
+        if row is None:
+            self._make_room(caller.principal.name)
+        own = replace(caller, session_id=f"mcp-{secrets.token_hex(16)}" if row is None else row.session_id)
+        session = (None if row is None else self._restored(own, row)) or McpSession(own, self._door, self._handshake)
+        session.is_held = True
+        self._sessions[own.session_id] = session
         return session
 
     def drop(self, session: McpSession) -> None:
@@ -159,6 +176,16 @@ class McpSessions:
         self._sessions[row.session_id] = session
         return session
 
+    def _restored(self, caller: Caller, row: McpSessionRow) -> McpSession | None:
+        try:
+            handshake = json.loads(row.handshake)
+            client = InitializeRequestParams.model_validate(handshake["client"], by_name=False)
+        except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
+            return None
+        session = McpSession(caller, self._door, self._handshake)
+        session.restore(client, handshake["version"])
+        return session
+
     def _tell_of_tools(self) -> None:
         for session in self._sessions.values():
             self._background.start(session.connection.send_tool_list_changed())
@@ -170,7 +197,7 @@ class McpSessions:
     async def _end_unused(self) -> None:
         oldest = time.time() - UNUSED_SECONDS
         for session in list(self._sessions.values()):
-            if session.last_used_at < oldest and not session.in_flight:
+            if session.last_used_at < oldest and not session.in_flight and not session.is_held:
                 await self.end(session.caller.session_id)
         for session_id in await self._store.take_unused(int((oldest - _SAVE_SECONDS) * 1000)):
             if session_id not in self._sessions:

@@ -96,7 +96,7 @@ class Stateless:
     async def _answer(
         self, exchange: Exchange, caller: Caller, request: JSONRPCRequest, route: InboundModernRoute
     ) -> Answer | Sent:
-        connection = _connection(route)
+        connection = connection_of(route)
         reply = Reply(exchange, caller, request)
         runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
         work = asyncio.ensure_future(runner.on_request(reply, request.method, request.params))
@@ -140,12 +140,12 @@ def _route(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute |
     return classify_inbound_request(document, headers=said)
 
 
-def _connection(route: InboundModernRoute) -> Connection:
+def connection_of(route: InboundModernRoute) -> Connection:
     """What the request says of its client, as the SDK takes it; most clients say the same each time."""
     said = to_json([route.protocol_version, route.client_info, route.client_capabilities])
     if len(said) > _ENVELOPE_BYTES:
         return Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
-    known = _connection_of(said)
+    known = _known_connection(said)
     connection = Connection(known.outbound, protocol_version=known.protocol_version, client_params=known.client_params)
     connection.client_capabilities = known.client_capabilities
     connection.initialized.set()
@@ -153,7 +153,7 @@ def _connection(route: InboundModernRoute) -> Connection:
 
 
 @lru_cache(maxsize=64)
-def _connection_of(said: bytes) -> Connection:
+def _known_connection(said: bytes) -> Connection:
     return Connection.from_envelope(*json.loads(said))
 
 

@@ -5,7 +5,12 @@ from agentcore.store.state.errors import StateLockedError
 from agentcore.store.state.lock import is_held
 from agentcore.store.state.log_file import LogFile, log_files
 from agentcore.store.state.loop_report import LoopReport, read_loop_report
-from agentcore.store.state.private_file import create_private_file, read_private_file, write_private_file
+from agentcore.store.state.private_file import (
+    create_private_file,
+    make_private_folder,
+    read_private_file,
+    write_private_file,
+)
 from agentcore.store.state.server_info import ServerInfo
 from agentcore.store.state.state_dir import (
     STATE_DIR_VARIABLE,

@@ -1,0 +1,85 @@
+"""Which of a client's requests have no answer yet: so that each gets one, also when the server ends."""
+
+import json
+import re
+import threading
+from typing import Any
+
+_HEAD_BYTES = 200
+# answers and requests are the server's own, which writes the id in front
+_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),"(?:result|error)":')
+_LARGE_BYTES = 256 * 1024
+
+Id = str | int
+
+
+class InFlight:
+    """The requests of a client that wait for an answer. Nothing of what passes is changed, and no more is looked at."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._methods: dict[Id, str] = {}
+        self.first_line = b""
+        self.has_begun = False
+
+    def take_request(self, line: bytes) -> None:
+        """Look at a line of the client's."""
+        message = _envelope(line)
+        request_id, method = message.get("id"), message.get("method")
+        if not isinstance(method, str) or isinstance(request_id, bool) or not isinstance(request_id, Id):
+            return
+        with self._lock:
+            self._methods[request_id] = method
+        if method == "initialize" and not self.has_begun:
+            self.first_line = line
+
+    def take_answer(self, line: bytes) -> None:
+        """Look at a line of the server's."""
+        found = _ANSWER.match(line[:_HEAD_BYTES])
+        if found is None:
+            return
+        request_id: Id = json.loads(found.group(1))
+        with self._lock:
+            if self._methods.pop(request_id, None) == "initialize":
+                self.has_begun = True
+
+    def take_all(self) -> list[tuple[Id, str]]:
+        """The requests that wait, with their methods; they wait no more. A handshake that has to be repeated stays."""
+        with self._lock:
+            waiting = [(request_id, method) for request_id, method in self._methods.items() if self._is_lost(method)]
+            self._methods = {key: method for key, method in self._methods.items() if not self._is_lost(method)}
+        return waiting
+
+    def _is_lost(self, method: str) -> bool:
+        return method != "initialize" or self.has_begun
+
+
+def ended(request_id: Id, method: str, kind: str, message: str) -> bytes:
+    """The answer to a request that gets none from the server: of a tool's call a result that a model reads."""
+    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
+    if method == "tools/call":
+        answer["result"] = {"content": [{"type": "text", "text": f"Error {kind}: {message}"}], "isError": True}
+    else:
+        answer["error"] = {"code": -32000, "message": message, "data": {"type": kind}}
+    return json.dumps(answer).encode() + b"\n"
+
+
+def _envelope(line: bytes) -> dict[str, Any]:
+    """What a line says of itself; of one that is very long, what stands at its ends."""
+    if len(line) > _LARGE_BYTES:
+        return _ends(line)
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}  # the server says so
+    return message if isinstance(message, dict) else {}
+
+
+def _ends(line: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in (line[:_HEAD_BYTES], line[-_HEAD_BYTES:]):
+        if (method := re.search(rb'"method"\s*:\s*"([a-z/]+)"', part)) is not None:
+            found.setdefault("method", method.group(1).decode())
+        if (request_id := re.search(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)', part)) is not None:
+            found.setdefault("id", json.loads(request_id.group(1)))
+    return found

@@ -1,0 +1,174 @@
+"""Finding the server of an app.json, or starting one; and the key with which a client is known to it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agentcore.cli.backend.opening import running_server
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.store.state import locate_state_dir, make_private_folder, read_private_file, write_private_file
+
+_START_SECONDS = 90.0
+_PAUSE_SECONDS = 0.05
+_KEY_BYTES = 1024
+_SAID_BYTES = 2000
+_CLIENTS = "clients"
+
+
+class ServerLink:
+    """The way to the server of an app.json.
+
+    Args:
+        config: The app.json.
+        client: The client's name.
+        tools: Patterns of the tools that it wants.
+        wait_s: How long its calls wait for a person; None: the usual time.
+    """
+
+    def __init__(self, config: Path, client: str, tools: str, wait_s: float | None) -> None:
+        self._config, self._client = config, client
+        self._asks: dict[str, Any] = {"tools": tools} | ({} if wait_s is None else {"wait_s": wait_s})
+        self._session = ""
+        self._child: subprocess.Popen[bytes] | None = None
+        self._has_served = False
+
+    def open(self) -> socket.socket:
+        """Connect to the running server, or to one that is started for it.
+
+        Raises:
+            CliError: The client is not let in, or no server comes.
+        """
+        until = time.monotonic() + _START_SECONDS
+        while True:
+            connection = self._connect()
+            if connection is not None and self._is_greeted(connection):
+                self._has_served = self._child is not None
+                return connection
+            self._look_after_server()
+            if time.monotonic() > until:
+                message = f"no server for {self._config} answers within {_START_SECONDS:g} s"
+                raise CliError(message, hint="see why with: agentcore serve", code=ExitCode.UNREACHABLE)
+            time.sleep(_PAUSE_SECONDS)
+
+    def _connect(self) -> socket.socket | None:
+        server = running_server(self._config)
+        path = None if server is None else server[1].addresses.get("mcp")
+        if path is None:
+            return None
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(path)
+        except OSError:  # it starts or ends just now
+            connection.close()
+            return None
+        return connection
+
+    def _is_greeted(self, connection: socket.socket) -> bool:
+        """Whether the server lets the client in; False: it ends just now.
+
+        Raises:
+            NotLetInError: It does not.
+        """
+        try:
+            self._greet(connection)
+        except BaseException as exc:
+            connection.close()
+            if isinstance(exc, OSError):
+                return False
+            raise
+        return True
+
+    def _greet(self, connection: socket.socket) -> None:
+        greeting = {**self._asks, "key": self._key(), "session": self._session}
+        connection.sendall(json.dumps(greeting).encode() + b"\n")
+        answer = _line(connection)
+        if "session" not in answer:
+            error = answer.get("error", {})
+            kind, message = error.get("type", "refused"), error.get("message", "the server refused the client")
+            raise NotLetInError(str(kind), str(message))
+        self._session = answer["session"]
+
+    def _key(self) -> str:
+        """The client's key: of its file, else a new one, which the server makes for whoever holds the token."""
+        folder = locate_state_dir(self._config, os.environ)
+        path = folder / _CLIENTS / self._client
+        kept = read_private_file(path, _KEY_BYTES)
+        if kept is not None:
+            return kept.decode("ascii", "replace").strip()
+        from agentcore.cli.backend.opening import required_server
+        from agentcore.cli.backend.server_client import ServerClient
+
+        made: dict[str, Any] = ServerClient.of(*required_server(self._config)).post(
+            "/api/mcp/clients", {"name": self._client}
+        )
+        make_private_folder(path.parent)
+        write_private_file(path, made["key"].encode() + b"\n")
+        return str(made["key"])
+
+    def _look_after_server(self) -> None:
+        """Start a server where none is and none is starting; of several that are started, one stays."""
+        if self._child is not None:
+            code = self._child.poll()
+            if code is None:
+                return
+            child, self._child = self._child, None
+            self._look_at_end(child, code)
+        if running_server(self._config) is not None:
+            return  # somebody else's is starting, or does not serve clients yet
+        sys.stderr.write(f"agentcore mcp: no server runs for {self._config}; starting one\n")
+        sys.stderr.flush()
+        # of its own session: it serves the other clients too, and ends when the last one is gone
+        command = [sys.executable, "-m", "agentcore", "serve", "--config", str(self._config), "--while-connected"]
+        with suppress(OSError):
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+
+    def _look_at_end(self, child: "subprocess.Popen[bytes]", code: int) -> None:
+        """See why a server that was started has ended.
+
+        Raises:
+            CliError: It cannot be started.
+        """
+        said = b"" if child.stderr is None else child.stderr.read()[-_SAID_BYTES:]
+        if child.stderr is not None:
+            child.stderr.close()
+        has_served, self._has_served = self._has_served, False
+        if has_served or code in (0, ExitCode.UNREACHABLE):  # 3: another one holds the state
+            return
+        reason = said.decode("utf-8", "replace").strip() or f"it ended with exit code {code}"
+        raise CliError(f"no server can be started: {reason}", hint="try: agentcore serve", code=ExitCode.UNREACHABLE)
+
+
+class NotLetInError(CliError):
+    """The server does not let the client in; trying again changes nothing.
+
+    Args:
+        kind: The type of its error.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message, code=ExitCode.CALL_FAILED)
+        self.kind = kind
+
+
+def _line(connection: socket.socket) -> dict[str, Any]:
+    """The server's answer to the greeting, one line, and no byte more."""
+    data = b""
+    while not data.endswith(b"\n"):
+        part = connection.recv(1)
+        if not part:
+            raise ConnectionResetError("the server ended")
+        data += part
+    answer: dict[str, Any] = json.loads(data)
+    return answer

@@ -1,0 +1,14 @@
+"""What a client on a pipe says first."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Greeting(BaseModel):
+    """The first line of a client: its key, and what it asks of itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str = Field(max_length=200)
+    tools: str = Field(default="", max_length=4000)
+    wait_s: float | None = Field(default=None, gt=0, le=86_400)
+    session: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")

@@ -1,0 +1,205 @@
+"""MCP over a pipe: one message a line, both ways. What a client's process writes, `agentcore mcp` passes on here."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from mcp.server.runner import ServerRunner
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    PROTOCOL_VERSION_META_KEY,
+    ErrorData,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from agentcore.encoding import to_json
+from agentcore.mcp import Door
+from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
+from agentcore.server.http.json_text import JsonTextError, parse_json
+from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines
+from agentcore.server.mcp.messages import error_of
+from agentcore.server.mcp.reply import Told, progress_of, reply_context
+from agentcore.server.mcp.session import McpSession, notification
+from agentcore.server.mcp.stateless import connection_of
+
+_READ_BYTES = 256 * 1024
+
+
+class Channel:
+    """Sends messages into a pipe. Implements what a session's stream is.
+
+    Args:
+        transport: The pipe.
+    """
+
+    def __init__(self, transport: asyncio.WriteTransport) -> None:
+        self._transport = transport
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be read that more would fill the memory."""
+        return self._transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
+
+    def send(self, message: bytes) -> None:
+        """Send a message. Never waits, never fails."""
+        if not self._transport.is_closing():
+            self._transport.write(message + b"\n")
+
+
+class Pipe:
+    """One client on a pipe, from its first message to its end.
+
+    Args:
+        session: Who it is.
+        door: Answers it.
+        reader: What it writes.
+        channel: What it reads.
+        keep: Has the session outlive the process, once its handshake is done.
+    """
+
+    def __init__(
+        self,
+        session: McpSession,
+        door: Door,
+        reader: asyncio.StreamReader,
+        channel: Channel,
+        keep: Callable[[McpSession], Awaitable[None]],
+    ) -> None:
+        self._session, self._door, self._reader, self._channel = session, door, reader, channel
+        self._keep = keep
+        session.standalone.stream = channel
+
+    async def serve(self) -> None:
+        """Answer until the pipe ends."""
+        lines = Lines()
+        while data := await self._reader.read(_READ_BYTES):
+            for line in lines.feed(data):
+                await self._take(line)
+
+    async def _take(self, line: bytes | None) -> None:
+        if line is None:
+            self._refuse(PARSE_ERROR, f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound")
+            return
+        try:
+            document = parse_json(line)
+            message = jsonrpc_message_adapter.validate_python(document, by_name=False)
+        except JsonTextError as exc:
+            self._refuse(PARSE_ERROR, f"the line is not JSON: {exc.message}")
+        except ValidationError:
+            self._refuse(INVALID_REQUEST, "the line is no JSON-RPC message; send one a line")
+        else:
+            if isinstance(message, JSONRPCRequest):
+                self._begin(message, document)
+            elif isinstance(message, JSONRPCNotification):
+                await self._note(message)
+            else:
+                self._session.take_answer(message)
+
+    def _begin(self, request: JSONRPCRequest, document: dict[str, Any]) -> None:
+        session = self._session
+        if request.id in session.in_flight:
+            self._refuse(INVALID_REQUEST, "a request with this id is being answered already", request.id)
+            return
+        runner = self._runner(document)
+        if isinstance(runner, InboundLadderRejection):
+            self._refuse(runner.code, runner.message, request.id, runner.data)
+            return
+        reply = PipeReply(session, self._channel, request, can_ask=runner is session.runner)
+        work = asyncio.ensure_future(runner.on_request(reply, request.method, request.params))
+        session.in_flight[request.id] = work
+        work.add_done_callback(lambda done: self._finish(request, reply, done))
+
+    def _runner(self, document: dict[str, Any]) -> "ServerRunner[Any] | InboundLadderRejection":
+        """What answers a request: the session; of the newest revision, which says all with each request, that alone."""
+        params = document.get("params")
+        meta = params.get("_meta") if isinstance(params, Mapping) else None
+        is_modern = isinstance(meta, Mapping) and meta.get(PROTOCOL_VERSION_META_KEY) is not None
+        if self._session.connection.client_params is not None or not is_modern:
+            return self._session.runner
+        route = classify_inbound_request(document, supported_modern_versions=MODERN_PROTOCOL_VERSIONS)
+        if isinstance(route, InboundLadderRejection):
+            return route
+        return ServerRunner(self._door.server, connection_of(route), {})
+
+    def _finish(self, request: JSONRPCRequest, reply: "PipeReply", work: "asyncio.Future[dict[str, Any]]") -> None:
+        reply.has_ended = True
+        if self._session.in_flight.get(request.id) is work:
+            del self._session.in_flight[request.id]
+        if work.cancelled():
+            return  # the client has cancelled it, and waits for nothing
+        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.id}
+        if (exc := work.exception()) is None:
+            answer["result"] = work.result()
+        else:
+            answer["error"] = error_of(exc, request.method).model_dump(mode="json", exclude_none=True)
+        self._channel.send(to_json(answer))
+
+    async def _note(self, message: JSONRPCNotification) -> None:
+        if message.method == "notifications/initialized":
+            await self._keep(self._session)
+        if message.method != "notifications/cancelled":
+            await self._session.runner.on_notify(Told(self._session), message.method, message.params)
+            return
+        cancelled = cancelled_request_id_from_params(message.params)
+        if cancelled is not None and (work := self._session.in_flight.get(cancelled)) is not None:
+            work.cancel()
+
+    def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
+        error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)
+        self._channel.send(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}))
+
+
+class PipeReply:
+    """Implements the SDK's `DispatchContext` for one request over a pipe.
+
+    Args:
+        session: Whose it is.
+        channel: Where the answer goes.
+        request: What it asks.
+        can_ask: Whether the client can be asked something on the way.
+    """
+
+    def __init__(self, session: McpSession, channel: Channel, request: JSONRPCRequest, *, can_ask: bool) -> None:
+        self._session, self._channel, self._can_ask = session, channel, can_ask
+        self.has_ended = False
+        self.request_id: RequestId | None = request.id
+        self.transport, self.message_metadata, self.cancel_requested, self._token = reply_context(
+            session.caller, request, can_ask=can_ask
+        )
+
+    @property
+    def can_send_request(self) -> bool:
+        """Whether the client can be asked something on the way."""
+        return self._can_ask and not self.has_ended
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        """Ask the client something on the way.
+
+        Raises:
+            MCPError: It answers with an error, or not in time.
+        """
+        if not self.can_send_request:
+            raise NoBackChannelError(method)
+        return await self._session.ask(self._channel, method, params, opts)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Tell the client something on the way; who reads too slowly misses it."""
+        if not self.has_ended and not self._channel.is_behind:
+            self._channel.send(notification(method, params))
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far it is, if the client wants to know."""
+        if self._token is not None:
+            await self.notify("notifications/progress", progress_of(self._token, progress, total, message))

@@ -1,0 +1,168 @@
+"""`Pipes`: where `agentcore mcp` comes in, a socket in the state folder that nobody else can open."""
+
+import asyncio
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+
+from agentcore.api import Principal
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.server.http.live_connections import LiveConnections
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.mcp.entrance import McpEntrance
+from agentcore.server.mcp.greeting import Greeting
+
+log = structlog.get_logger(__name__)
+
+_SOCKET = "mcp.sock"
+_PATH_BYTES = 100
+"""Of the name of a socket; systems take 104 to 108."""
+
+_GREETING_SECONDS = 20.0
+_CLIENTS = 64
+_IDLE_SECONDS = 2.0
+"""How long a server that lives for its clients waits for the next one."""
+
+_FIRST_SECONDS = 60.0
+
+
+class Pipes:
+    """The clients that come in by the socket.
+
+    Args:
+        host: Its tools are served.
+        entrance: Serves MCP.
+        live_connections: Ends the clients whose key is taken back.
+        approval_url: Where a person decides on calls.
+
+    Attributes:
+        path: Where the socket lies.
+        on_idle: Is called when nobody has been here for a while; None: the server does not live for its clients.
+    """
+
+    def __init__(self, host: Host, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
+        self._host, self._entrance, self._live_connections = host, entrance, live_connections
+        self._approval_url = approval_url
+        self.path = _place(host.state.path)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[Any]] = set()
+        self.on_idle: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def listen(self) -> None:
+        """Let clients in."""
+        with suppress(FileNotFoundError):
+            self.path.unlink()  # of a server that was killed: this one holds the state folder
+        before = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(self._serve, self.path)
+        finally:
+            os.umask(before)
+        self._look_idle(_FIRST_SECONDS)
+
+    async def close(self) -> None:
+        """Let nobody in any more, and end those who are here; safe to call twice."""
+        if self._timer is not None:
+            self._timer.cancel()
+        server, self._server = self._server, None
+        if server is None:
+            return
+        server.close()
+        for task in tuple(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a server's callback is a task
+        self._open.add(task)
+        try:
+            await self._answer(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client has gone, or the server ends
+        finally:
+            self._open.discard(task)
+            writer.close()
+            self._look_idle(_IDLE_SECONDS)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            greeting = await self._greeting(reader)
+            principal = await self._principal(greeting)
+            serving = await self._entrance.serving()
+        except (ToolError, Refusal) as exc:
+            writer.write(to_json({"error": {"type": exc.type, "message": exc.message}}) + b"\n")
+            await writer.drain()
+            return
+        task = asyncio.current_task()
+        connection = _Ending(writer.transport, lambda: None if task is None else task.cancel())
+        with self._live_connections.serving(principal, connection):
+            await serving.serve_pipe(principal, greeting, self._approval_url, reader, writer)
+
+    async def _greeting(self, reader: asyncio.StreamReader) -> Greeting:
+        try:
+            async with asyncio.timeout(_GREETING_SECONDS):
+                line = await reader.readuntil(b"\n")  # of at most 64 KiB, else it fails
+            return Greeting.model_validate(json.loads(line))
+        except (TimeoutError, ValueError, ValidationError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            # not chained: it holds the key
+            raise ToolError("invalid_greeting", "the first line must be a client's greeting") from None
+
+    async def _principal(self, greeting: Greeting) -> Principal:
+        if len(self._open) > _CLIENTS:
+            message = f"{_CLIENTS} clients are connected already, which is the bound"
+            raise ToolError("too_many_clients", message, retryable=True)
+        known = await self._host.store.client_keys.find(greeting.key)
+        if known is None or known.principal.kind != "mcp":
+            message = "the key of this client was revoked: connect it again with `agentcore connect`"
+            raise ToolError("unauthorized", message)
+        return known.principal
+
+    def _look_idle(self, after_s: float) -> None:
+        if self.on_idle is None or self._server is None or self._open:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(after_s, self._tell_idle)
+
+    def _tell_idle(self) -> None:
+        if not self._open and self.on_idle is not None:
+            log.info("server_idle")
+            self.on_idle()
+
+
+class _Ending:
+    """Ends a pipe when its client's key is taken back."""
+
+    def __init__(self, transport: asyncio.BaseTransport, end: Callable[[], object]) -> None:
+        self.transport, self._end = transport, end
+
+    def end_stream(self) -> None:
+        """End it."""
+        self._end()
+
+
+def _place(state: Path) -> Path:
+    """Where the socket lies: in the state folder, or where that has too long a name, in a folder of this user's own."""
+    path = state / _SOCKET
+    if len(os.fsencode(path)) <= _PATH_BYTES:
+        return path
+    mark = hashlib.sha256(os.fsencode(state)).hexdigest()[:12]
+    folder = Path(tempfile.gettempdir()) / f"agentcore-{os.getuid()}-{mark}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise ToolError("state_not_private", f"{folder} belongs to somebody else, or is open to others; remove it")
+    return folder / _SOCKET

@@ -1,0 +1,320 @@
+"""`agentcore mcp`: clients on pipes, with real processes, one server, and what happens when one of them is killed."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, closing, suppress
+
+import pytest
+
+from tests.cli.conftest import LIMIT_S
+
+SHOP = '''
+import asyncio
+from pathlib import Path
+
+from agentcore.api import Module, ToolContext, tool
+
+
+class Shop(Module):
+    """A shop."""
+
+    @tool(effects=["session"])
+    async def shop_look(self, shelf: str) -> str:
+        """Look at a shelf."""
+        return f"{shelf}: 3"
+
+    @tool(effects=["session"])
+    async def shop_wait(self, ctx: ToolContext, path: str) -> str:
+        """Write that it has begun, and wait for ever."""
+        with open(path, "a") as file:
+            file.write("begun ")
+        await asyncio.Event().wait()
+        return "never"
+'''
+
+
+class Client:
+    """A client that starts `agentcore mcp`, and writes and reads its lines."""
+
+    def __init__(self, place, *arguments, name="robot"):
+        options = place.options()
+        python = options.pop("python")
+        command = [python, "-m", "agentcore", "mcp", "--client", name, "--config", str(place.folder / "app.json")]
+        self.process = subprocess.Popen(
+            [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+        )
+        self._limit = threading.Timer(LIMIT_S, self.process.kill)
+        self._limit.daemon = True
+        self._limit.start()
+        self.told = []
+
+    def write(self, *messages):
+        """Write messages, or bytes as they are."""
+        try:
+            for message in messages:
+                self.process.stdin.write(
+                    message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+                )
+            self.process.stdin.flush()
+        except BrokenPipeError as exc:
+            raise AssertionError(f"the relay ended: {self.process.stderr.read().decode()}") from exc
+
+    def answer(self, request_id):
+        """The answer to a request; what else comes is kept in `told`."""
+        while line := self.process.stdout.readline():
+            message = json.loads(line)
+            if message.get("id") == request_id and "method" not in message:
+                return message
+            self.told.append(message)
+        raise AssertionError(f"the relay ended: {self.process.stderr.read().decode()}")
+
+    def ask(self, method, params=None, request_id=7):
+        """Send a request, and give its answer."""
+        self.write({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}})
+        return self.answer(request_id)
+
+    def connect(self):
+        """Shake hands."""
+        about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        answer = self.ask("initialize", about, 1)
+        self.write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return answer["result"]
+
+    def call(self, tool, request_id=7, **arguments):
+        """Call a tool, and give the text of its result."""
+        answer = self.ask("tools/call", {"name": tool, "arguments": arguments}, request_id)
+        return answer["result"]["content"][0]["text"]
+
+    def begin(self, tool, request_id, **arguments):
+        """Send the call of a tool."""
+        params = {"name": tool, "arguments": arguments}
+        self.write({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
+
+    def end(self):
+        """Close its end, and give the seconds until the relay has ended."""
+        began = time.monotonic()
+        self.process.stdin.close()
+        self.process.wait(LIMIT_S)
+        return time.monotonic() - began
+
+    def close(self):
+        self._limit.cancel()
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with suppress(OSError):
+                stream.close()
+
+
+@pytest.fixture
+def shop(empty_place):
+    """A folder whose app.json lists a shop, and whose server ends with the test."""
+    empty_place.add_module("shop", SHOP)
+    empty_place.write_app(modules=["shop"])
+    yield empty_place
+    with suppress(ProcessLookupError, TypeError):
+        os.kill(server_of(empty_place), signal.SIGKILL)
+
+
+@pytest.fixture
+def start(shop):
+    """Start clients."""
+    with ExitStack() as stack:
+        yield lambda *arguments, **options: stack.enter_context(closing(Client(shop, *arguments, **options)))
+
+
+def server_of(place):
+    """The process id of the running server; None: none runs."""
+    with suppress(FileNotFoundError, ValueError):
+        return json.loads((place.state / "server.json").read_text())["pid"]
+
+
+def wait_until(condition):
+    """Wait until something is so."""
+    until = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def is_alive(pid):
+    """Whether a process runs; one that has ended and is not waited for does not."""
+    with suppress(FileNotFoundError), open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_a_client_gets_the_tools_of_a_server_that_is_started_for_it(start, shop):
+    client = start()
+    assert client.connect()["serverInfo"]["name"] == "agentcore"
+    assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["shop_look", "shop_wait"]
+    assert client.call("shop_look", shelf="rice") == "rice: 3"
+    key = shop.state / "clients" / "robot"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert key.read_text().strip() not in " ".join(client.process.args)
+
+
+def test_two_clients_share_one_server_which_ends_after_the_last_one(start, shop):
+    first, second = start(), start(name="other")
+    first.connect()
+    second.connect()
+    server = server_of(shop)
+    assert second.call("shop_look", shelf="rice") == "rice: 3"
+    assert first.end() < 1
+    assert second.call("shop_look", shelf="tea") == "tea: 3"
+    assert server_of(shop) == server
+    assert second.end() < 1
+    wait_until(lambda: not is_alive(server))
+
+
+def test_a_server_that_somebody_else_started_is_used_and_stays(start, shop):
+    served = shop.start("serve")
+    try:
+        wait_until(lambda: server_of(shop) is not None)
+        client = start()
+        client.connect()
+        assert server_of(shop) == served.pid
+        client.end()
+        time.sleep(0.2)
+        assert served.poll() is None
+    finally:
+        served.kill()
+        served.communicate()
+
+
+def test_when_the_server_is_killed_calls_end_as_interrupted_and_another_one_takes_over(start, shop, tmp_path):
+    clients = [start(name=name) for name in ("one", "two", "three")]
+    for client in clients:
+        client.connect()
+    mark = tmp_path / "mark"
+    clients[0].begin("shop_wait", 40, path=str(mark))
+    wait_until(mark.exists)
+    first = server_of(shop)
+    os.kill(first, signal.SIGKILL)
+    ended = clients[0].answer(40)["result"]
+    assert ended["isError"] is True
+    assert ended["content"][0]["text"].startswith("Error interrupted:")
+    for client in clients:
+        assert client.call("shop_look", request_id=41, shelf="rice") == "rice: 3"
+    assert server_of(shop) != first
+    assert mark.read_text() == "begun "
+
+
+def test_a_client_that_is_killed_leaves_nothing_behind(start, shop, tmp_path):
+    client = start()
+    client.connect()
+    client.begin("shop_wait", 40, path=str(tmp_path / "mark"))
+    wait_until((tmp_path / "mark").exists)
+    server = server_of(shop)
+    client.process.kill()
+    wait_until(lambda: not is_alive(server))
+
+
+def test_the_relay_ends_when_who_started_it_is_gone(shop, tmp_path):
+    program = (
+        "import os, subprocess, sys\n"
+        "reading, writing = os.pipe()\n"
+        "command = [sys.executable, '-m', 'agentcore', 'mcp', '--client', 'robot']\n"
+        "relay = subprocess.Popen(command, stdin=reading)\n"
+        "print(relay.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    options = shop.options()
+    options.pop("python")
+    # the test holds the relay's stdin open, so that only the death of its parent can end it
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+    ) as parent:
+        relay = int(parent.stdout.readline())
+        wait_until(lambda: server_of(shop) is not None)
+        held = os.open(f"/proc/{relay}/fd/0", os.O_RDWR)
+        parent.kill()
+        parent.wait()
+        wait_until(lambda: not is_alive(relay))
+        os.close(held)
+
+
+def test_a_client_whose_key_is_revoked_is_told_and_stays_out(start, shop):
+    client = start()
+    client.connect()
+    assert shop.run("approvers", "revoke", "robot").code == 0
+    refused = client.ask("tools/list", request_id=50)["error"]
+    assert refused["data"] == {"type": "unauthorized"}
+    assert "revoked" in refused["message"]
+    assert client.ask("tools/list", request_id=51)["error"]["data"] == {"type": "unauthorized"}
+    again = start()
+    assert again.ask("initialize", {}, 1)["error"]["data"] == {"type": "unauthorized"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{half of a mess\n", -32700),
+        (b"\xff\xfe\n", -32700),
+        (b"[1, 2]\n", -32600),
+        (b'{"jsonrpc": "2.0", "id": 3}\n', -32600),
+        (b'{"a": 1, "a": 2}\n', -32700),
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "x", "params": {"a": "' + b"x" * 17_000_000 + b'"}}\n', -32700),
+    ],
+    ids=["half", "no text", "list", "no method", "key twice", "too long"],
+)
+def test_what_is_no_message_is_answered_and_ends_nothing(start, line, code):
+    client = start()
+    client.connect()
+    client.write(line)
+    assert client.answer(None)["error"]["code"] == code
+    assert client.call("shop_look", shelf="rice") == "rice: 3"
+
+
+def test_a_request_with_an_id_that_is_in_use_is_refused(start, tmp_path):
+    client = start()
+    client.connect()
+    client.begin("shop_wait", 40, path=str(tmp_path / "mark"))
+    wait_until((tmp_path / "mark").exists)
+    client.begin("shop_look", 40, shelf="rice")
+    assert client.answer(40)["error"]["code"] == -32600
+    assert (tmp_path / "mark").read_text() == "begun "
+
+
+def test_unknown_methods_and_versions_are_told_as_such(start):
+    client = start()
+    about = {"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    assert client.ask("initialize", about, 1)["result"]["protocolVersion"] == "2025-11-25"
+    client.write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert client.ask("tools/destroy")["error"]["code"] == -32601
+
+
+def test_the_newest_revision_needs_no_handshake(start):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    client = start()
+    answer = client.ask("tools/call", {"name": "shop_look", "arguments": {"shelf": "rice"}, "_meta": meta})
+    assert answer["result"]["content"][0]["text"] == "rice: 3"
+
+
+def test_a_client_asks_for_fewer_tools(start):
+    client = start("--tools", "shop_look")
+    client.connect()
+    assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["shop_look"]
+
+
+def test_a_server_that_cannot_be_started_is_the_reason(start, shop):
+    shop.write_app(modules=[7])
+    client = start()
+    client.write({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    assert client.process.wait(LIMIT_S) == 3
+    assert "no server can be started" in client.process.stderr.read().decode()
+
+
+@pytest.mark.parametrize("arguments", [("--client", "../x"), ("--client", ""), ()])
+def test_a_name_that_is_none_is_refused(shop, arguments):
+    assert shop.run("mcp", *arguments).code == 2
