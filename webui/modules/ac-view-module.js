@@ -1,10 +1,13 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {client} from '../client/client.js';
 import {adviceOf, componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
+import {confirm} from '../ui/overlay/confirm.js';
+import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
@@ -17,7 +20,7 @@ import './ac-module-state.js';
 
 /** One module: how it is and why, what it brings, its settings, where it comes from. */
 export class AcViewModule extends Localized(LitElement) {
-  static properties = {name: {}};
+  static properties = {name: {}, _families: {state: true}};
 
   static styles = [base, badges, buttons, cards, views, css`
     :host { padding: 0; }
@@ -55,6 +58,8 @@ export class AcViewModule extends Localized(LitElement) {
   constructor() {
     super();
     this.name = '';
+    /** While its block is being changed. @type {{key: string}[]} */
+    this._families = [];
     new Listening(this, () => [
       moduleList.subscribe(() => this.requestUpdate()),
       toolList.subscribe(() => this.requestUpdate()),
@@ -161,7 +166,8 @@ export class AcViewModule extends Localized(LitElement) {
   }
 
   /** @param {Module} module */
-  _block({block}) {
+  _block(module) {
+    const {block} = module;
     if (!block) return nothing;
     const {key, family, file, line, variable, text} = block;
     return html`
@@ -170,8 +176,36 @@ export class AcViewModule extends Localized(LitElement) {
         <div class="card block">
           <pre tabindex="0" role="group" aria-labelledby="block"><code>${text}</code></pre>
           <p class="muted">${t('modules.blockPlace', {key, family, place: file ? `${file}:${line}` : variable})} <a href="#/settings">${t('modules.blockChange')}</a></p>
+          ${file ? html`
+            <div class="line">
+              <button class="small" @click=${() => this._change(family)}><ac-icon name="pencil"></ac-icon>${t('modules.add.change')}</button>
+              <button class="small danger" @click=${() => this._remove(module)}><ac-icon name="trash-2"></ac-icon>${t('modules.add.remove')}</button>
+            </div>` : nothing}
         </div>
+        ${this._families.length ? html`
+          <ac-block-dialog heading=${t('modules.add.headingChange', {name: key})} .families=${this._families} .text=${textOf(family, key, text)}
+            @ac-close=${() => { this._families = []; }}></ac-block-dialog>` : nothing}
       </section>`;
+  }
+
+  /** @param {string} family */
+  async _change(family) {
+    await import('./ac-block-dialog.js');
+    this._families = [{key: family}];
+  }
+
+  /** @param {Module} module */
+  async _remove({block}) {
+    if (!block) return;
+    const {family, key} = block;
+    if (!await confirm({heading: t('modules.add.removeHeading', {name: key}), text: t('modules.add.removeText'), action: t('modules.add.remove'), isDangerous: true})) return;
+    try {
+      await client.put(`/api/families/${encodeURIComponent(family)}`, {blocks: {[key]: null}});
+    } catch (error) {
+      const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
+      if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
+      else toastError(t('modules.add.removeFailed', {name: key}), error);
+    }
   }
 
   /** @param {Module} module */
@@ -243,6 +277,11 @@ export class AcViewModule extends Localized(LitElement) {
   _unknown() {
     return html`<ac-empty whole icon="search" heading=${t('modules.unknownHeading')}>${t('modules.unknown', {name: this.name})}</ac-empty>`;
   }
+}
+
+/** A block as one would paste it. @param {string} family @param {string} key @param {string} text */
+function textOf(family, key, text) {
+  return JSON.stringify({[family]: {[key]: JSON.parse(text)}}, null, 2);
 }
 
 customElements.define('ac-view-module', AcViewModule);

@@ -2,17 +2,19 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {client} from '../client/client.js';
 import {moduleList} from '../client/module-list.js';
 import {base, buttons, cards, views} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
+import '../ui/ac-icon.js';
 import './ac-module-row.js';
 import './ac-view-module.js';
 
 /** All modules: those that app.json lists, and those that are installed and could be listed. Or one of them. */
 export class AcViewModules extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}};
+  static properties = {path: {attribute: false}, query: {attribute: false}, _families: {state: true}, _isAdding: {state: true}};
 
   static styles = [base, buttons, cards, views, css`
     section + section { margin-top: var(--ac-space-6); }
@@ -29,12 +31,16 @@ export class AcViewModules extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
+    /** @type {{key: string}[]} */
+    this._families = [];
+    this._isAdding = false;
     new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate())]);
   }
 
   connectedCallback() {
     super.connectedCallback();
     void moduleList.load();
+    void this._loadFamilies();
   }
 
   render() {
@@ -45,11 +51,26 @@ export class AcViewModules extends Localized(LitElement) {
     return html`
       <header class="view-head">
         <div class="titles"><h1>${t('modules.title')}</h1><p class="muted">${t('modules.subtitle')}</p></div>
+        ${this._families.length ? html`<div class="actions"><button @click=${this._add}><ac-icon name="plus"></ac-icon>${t('modules.add.open')}</button></div>` : nothing}
       </header>
       ${error && !isLoaded ? this._failed(error) : nothing}
       ${isLoaded && !used.length ? this._none(off.length > 0) : nothing}
       ${used.length ? this._group(t('modules.used'), used) : nothing}
-      ${off.length ? this._group(t('modules.installed'), off, t('modules.installedHint')) : nothing}`;
+      ${off.length ? this._group(t('modules.installed'), off, t('modules.installedHint')) : nothing}
+      ${this._isAdding ? html`<ac-block-dialog heading=${t('modules.add.heading')} .families=${this._families} @ac-close=${() => { this._isAdding = false; }}></ac-block-dialog>` : nothing}`;
+  }
+
+  async _add() {
+    await import('./ac-block-dialog.js');
+    this._isAdding = true;
+  }
+
+  async _loadFamilies() {
+    try {
+      this._families = (await client.get('/api/families')).families;
+    } catch {
+      // what the list says of the connection is enough
+    }
   }
 
   /** @param {string} heading @param {import('../client/module-list.js').Module[]} modules @param {string} [hint] */

@@ -56,11 +56,11 @@ class BlockChange:
         """What changes in app.json, with secrets masked."""
         return diff_of(self.plan.before, self.plan.after)
 
-    def proposal(self, secrets: tuple[str, ...] = ()) -> Proposal:
+    def proposal(self, secrets: Mapping[str, bool]) -> Proposal:
         """What a person is shown.
 
         Args:
-            secrets: Names of those that come to be kept with it.
+            secrets: Names of those that come to be kept with it, and whether they take the place of another value.
         """
         kind = "blocks_change"
         if self.added:
@@ -69,7 +69,10 @@ class BlockChange:
             kind = "blocks_remove"
         names = ", ".join(name_of_block(self.family, key) for key in self.keys)
         paths = (*self.paths, *(pointer(("secrets", name)) for name in secrets))
-        kept = (("secrets", "".join(f"+{name}: …\n" for name in secrets)),) if secrets else ()
+        lines = (
+            f"-{name}: …\n+{name}: … (new)\n" if is_there else f"+{name}: …\n" for name, is_there in secrets.items()
+        )
+        kept = (("secrets", "".join(lines)),) if secrets else ()
         return Proposal(kind, names, paths, (*self.diff, *kept))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, has_reference, without_comments
 from agentcore.errors import ToolError
-from agentcore.secrets import IN_ENVIRONMENT, is_secret_name, is_secret_value, is_secret_variable
+from agentcore.secrets import IN_ENVIRONMENT, MASK, is_secret_name, is_secret_value, is_secret_variable
 
 BLOCKS = 50
 """Blocks of one paste."""
@@ -124,7 +124,7 @@ def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str, str
 
 
 def _secret_of(path: JsonPath, label: str, text: str) -> Iterator[tuple[JsonPath, str, str, str]]:
-    if not text or has_reference(text):
+    if not text or text == MASK or has_reference(text):
         return
     scheme = _SCHEME.fullmatch(text)
     before, value = (scheme[1], scheme[2]) if scheme else ("", text)

@@ -137,7 +137,8 @@ async def change_blocks(exchange: Exchange) -> Answer:
     if change.added or change.removed:
         exchange.parts.switch.refuse_fixed()
     if exchange.query.preview is None:
-        proposal = change.proposal(tuple(body.secrets))
+        there = await asyncio.to_thread(read_secrets, host.state.path)
+        proposal = change.proposal({name: name in there for name in body.secrets})
         await change_policy(host, exchange.principal, proposal, lambda: _apply(exchange, change))
     shown = [{"file": file, "text": text} for file, text in change.diff]
     return Answer(to_json({"added": change.added, "removed": change.removed, "diff": shown}))

@@ -1,0 +1,138 @@
+"""Modules of a family, added by pasting what a documentation says: seen whole before anything is asked for or runs."""
+
+import json
+
+import pytest
+from playwright.async_api import expect
+
+from agentcore.store.credentials import read_secrets
+from tests.server.modules import bells
+from tests.webui.modules.test_modules import confirm_what_waits, row
+
+pytestmark = pytest.mark.spec("P3", "M7")
+
+
+@pytest.fixture
+def start(start_webui, acme_site):
+    bells.install(acme_site)
+
+    async def begin(**config):
+        return await start_webui(config={"bells": {}} | config)
+
+    return begin
+
+
+def app_json(ui):
+    return json.loads(ui.host.config.file.read_text())
+
+
+async def opened(page):
+    await page.get_by_role("button", name="Add", exact=True).click()
+    await expect(page.get_by_role("dialog", name="Add modules by pasting")).to_be_visible()
+    dialog = page.locator("ac-block-dialog")  # what it holds is slotted into it
+    await expect(dialog.get_by_label("What the documentation says")).to_be_focused()
+    return dialog
+
+
+async def paste(dialog, text):
+    await dialog.get_by_label("What the documentation says").fill(text)
+
+
+async def test_pasted_block_is_shown_whole_confirmed_and_starts(start):
+    ui = await start()
+    page = await ui.page("#/modules")
+    dialog = await opened(page)
+    await paste(
+        dialog,
+        '{\n  // from the documentation\n  "bells": {"Big Ben": {"sound": "dong", "times": 2,}}, "theme": "dark"\n}',
+    )
+    await expect(dialog.get_by_role("group", name="What is written for Big Ben")).to_have_text(
+        json.dumps({"sound": "dong", "times": 2}, indent=2)
+    )
+    await expect(dialog).to_contain_text("bell_big_ben")
+    await expect(dialog).to_contain_text("Left out, for it is not about modules: theme")
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await expect(dialog).to_have_count(0)
+    proposal = await confirm_what_waits(ui, page)
+    assert (proposal.kind, proposal.subject) == ("blocks_add", "bell_big_ben")
+    await expect(row(page, "Bell dong")).to_contain_text("Ready")
+    assert app_json(ui)["bells"] == {"Big Ben": {"sound": "dong", "times": 2}}
+
+
+async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_chosen(start):
+    ui = await start()
+    page = await ui.page("#/modules")
+    dialog = await opened(page)
+    await paste(dialog, '{"bells": {"small": {"sound": "ding", "token": "tok-1", "env": {"API_KEY": "key-2"}}}}')
+    written = dialog.get_by_role("group", name="What is written for small")
+    await expect(written).to_contain_text("${secret:small_token}")
+    await dialog.get_by_label("Name of the secret in token").fill("own_name")
+    await dialog.get_by_label("Name of the secret in token").blur()
+    await dialog.get_by_label("Keep as a secret: env.API_KEY").uncheck()
+    await expect(written).to_contain_text('"token": "${secret:own_name}"')
+    await expect(written).to_contain_text('"API_KEY": "key-2"')
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    proposal = await confirm_what_waits(ui, page)
+    assert "tok-1" not in str(proposal)
+    assert "key-2" not in str(proposal)
+    kept = read_secrets(ui.host.state.path)
+    assert {name: each.value.get_secret_value() for name, each in kept.items()} == {"own_name": "tok-1"}
+    await expect(row(page, "Bell ding")).to_contain_text("Ready")
+    block = {"sound": "ding", "token": "${secret:own_name}", "env": {"API_KEY": "key-2"}}
+    assert app_json(ui)["bells"] == {"small": block}
+
+
+async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(start):
+    ui = await start()
+    page = await ui.page("#/modules")
+    dialog = await opened(page)
+    await paste(dialog, '{"sound": "ding"}')
+    save = dialog.get_by_role("button", name="Save once confirmed")
+    await expect(dialog.get_by_text("Without a name")).to_be_visible()
+    await expect(save).to_be_disabled()
+    families = dialog.get_by_label("What it is for")
+    if await families.count():  # other families may be installed
+        await families.select_option("bells")
+    await dialog.get_by_label("Name", exact=True).fill("tiny")
+    await expect(dialog.get_by_text("bell_tiny")).to_be_visible()
+    await save.click()
+    await confirm_what_waits(ui, page)
+    assert app_json(ui)["bells"] == {"tiny": {"sound": "ding"}}
+
+
+async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(start):
+    ui = await start()
+    ui.allowed_errors.append("400")
+    page = await ui.page("#/modules")
+    dialog = await opened(page)
+    await paste(dialog, '{"bells": {"a": }}')
+    await expect(dialog.get_by_role("alert")).to_contain_text("line 1, column 17")
+    await expect(dialog.get_by_role("button", name="Save once confirmed")).to_be_disabled()
+    await paste(dialog, '{"bells": {"a": {"sound": "ding", "token": "${secret:nowhere}"}}}')
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("there is no secret 'nowhere'")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    assert ui.host.policy_changes.waiting == []
+
+
+async def test_block_is_changed_and_removed_from_its_module_s_page(start):
+    ui = await start(bells={"small": {"sound": "ding", "token": "kept-token"}}, modules=["bell_small"])
+    ui.allowed_errors.append("404")  # what is shown of it is asked for until the list says that it is gone
+    page = await ui.page("#/modules/bell_small")
+    block = page.get_by_role("region", name="Block in app.json")
+    await block.get_by_role("button", name="Change", exact=True).click()
+    dialog = page.locator("ac-block-dialog")
+    text = dialog.get_by_label("What the documentation says")
+    await text.fill((await text.input_value()).replace("ding", "dong"))
+    await expect(dialog).to_contain_text("Takes the place of the one that is there")
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    proposal = await confirm_what_waits(ui, page)
+    assert proposal.kind == "blocks_change"
+    assert app_json(ui)["bells"] == {"small": {"sound": "dong", "token": "kept-token"}}
+    await expect(page.get_by_role("heading", name="Bell dong")).to_be_visible()
+    await block.get_by_role("button", name="Remove").click()
+    await page.locator("ac-confirm").get_by_role("button", name="Remove").click()
+    await confirm_what_waits(ui, page)
+    assert (app_json(ui)["bells"], app_json(ui)["modules"]) == ({}, [])
+    await expect(page.get_by_text("No such module")).to_be_visible()
