@@ -24,6 +24,10 @@ _COMMANDS = {
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),
     "mcp": LazyCommand("agentcore.cli.commands.mcp:mcp", "Speak MCP on stdin and stdout, for clients that start it."),
+    "connect": LazyCommand("agentcore.cli.commands.connect:connect", "Give the tools to another agent's client."),
+    "disconnect": LazyCommand(
+        "agentcore.cli.commands.connect:disconnect", "Take agentcore out of a client's configuration."
+    ),
     "config": LazyCommand("agentcore.cli.commands.config:config", "Show the configuration, or its JSON Schema."),
     "secrets": LazyCommand("agentcore.cli.commands.secrets:secrets", "Set, list and remove secrets for settings."),
     "approvals": LazyCommand(

@@ -139,7 +139,7 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
     server's own terminal. Without SOURCE, what there is to choose from is listed.
     """
     from agentcore.cli.backend.opening import open_backend
-    from agentcore.cli.commands.choosing import choose_source, print_sources
+    from agentcore.cli.terminal.choosing import choose_source, print_sources
 
     with open_backend(config_path, warns=False) as backend:
         if source is None:

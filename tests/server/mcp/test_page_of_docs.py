@@ -20,7 +20,7 @@ def blocks(kind):
 async def test_key_and_block_of_the_page_connect_a_client(start_mcp):
     clients = json.loads(blocks("json")[1])["clients"]
     mcp = await start_mcp(clients=clients)
-    asked = re.search(r"-d '(.*?)' http://127.0.0.1:8765(\S+)", blocks("console")[2])
+    asked = re.search(r"-d '(.*?)' http://127.0.0.1:8765(\S+)", blocks("console")[3])
     async with mcp.server.post(asked[2], data=asked[1], headers={"Content-Type": "application/json"}) as answer:
         made = await answer.json()
     assert made["name"] in clients

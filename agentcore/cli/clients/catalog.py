@@ -1,0 +1,202 @@
+"""The clients that agentcore can be put into: where each keeps its servers, and in which form."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentcore.cli.clients.documents import Format
+from agentcore.cli.clients.entry import CALL_SECONDS, OverHttp, OverStdio, Reach
+
+BEARER_VARIABLE = "AGENTCORE_MCP_KEY"
+"""Where a client that reads its key from the environment finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentClient:
+    """One client.
+
+    Args:
+        name: What it is called on the command line.
+        title: What people call it.
+        locate: Finds its file.
+        parent: Where the servers stand in it.
+        stdio: Makes the entry of a command.
+        http: Makes the entry of an address; None: it takes none.
+        format: Of the file.
+        waits: Whether a call may take longer than a minute there.
+        adds: The client's own command that adds an entry, from its name and ours; None: it has none.
+        removes: The same for removing it.
+        command_locates: Finds the file that its own command writes; None: the same file.
+        is_running: Names of processes while which its file must not be changed.
+    """
+
+    name: str
+    title: str
+    locate: Callable[[], Path]
+    parent: tuple[str, ...]
+    stdio: Callable[[OverStdio], dict[str, Any]]
+    http: Callable[[OverHttp], dict[str, Any]] | None = None
+    format: Format = "json"
+    waits: bool = False
+    adds: Callable[[str, OverStdio], Sequence[str]] | None = None
+    removes: Callable[[str], Sequence[str]] | None = None
+    command_locates: Callable[[], Path] | None = None
+    is_running: tuple[str, ...] = ()
+
+    def entry(self, reach: Reach) -> dict[str, Any]:
+        """Our entry, in the client's form."""
+        if isinstance(reach, OverStdio):
+            return self.stdio(reach)
+        assert self.http is not None  # noqa: S101 - the command has looked
+        return self.http(reach)
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _settings(*parts: str) -> Callable[[], Path]:
+    """Below the folder of settings: `~/.config`, or what the environment says."""
+    return lambda: Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config").joinpath(*parts)
+
+
+def _application(linux: Sequence[str], macos: Sequence[str]) -> Callable[[], Path]:
+    if sys.platform == "darwin":
+        return _home("Library", "Application Support", *macos)
+    return _settings(*linux)
+
+
+def _command(reach: OverStdio) -> dict[str, Any]:
+    return {"command": reach.command, "args": list(reach.args)}
+
+
+def _bearer(reach: OverHttp) -> dict[str, str]:
+    return {"Authorization": f"Bearer {reach.key}"}
+
+
+def _in_home_of_codex() -> Path:
+    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+
+
+def _vscode() -> Path:
+    return Path.cwd() / ".vscode" / "mcp.json"
+
+
+_CLIENTS = (
+    AgentClient(
+        "claude-code",
+        "Claude Code",
+        _home(".claude.json"),
+        ("mcpServers",),
+        lambda reach: {"type": "stdio", **_command(reach), "env": {}},
+        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer(reach)},
+        waits=True,
+        adds=lambda name, reach: ("claude", "mcp", "add", "--scope", "user", name, "--", reach.command, *reach.args),
+        removes=lambda name: ("claude", "mcp", "remove", "--scope", "user", name),
+    ),
+    AgentClient(
+        "claude-desktop",
+        "Claude Desktop",
+        _application(("Claude", "claude_desktop_config.json"), ("Claude", "claude_desktop_config.json")),
+        ("mcpServers",),
+        _command,
+        is_running=("Claude", "claude-desktop"),
+    ),
+    AgentClient(
+        "cursor",
+        "Cursor",
+        _home(".cursor", "mcp.json"),
+        ("mcpServers",),
+        _command,
+        lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+    ),
+    AgentClient(
+        "windsurf",
+        "Windsurf",
+        _home(".codeium", "windsurf", "mcp_config.json"),
+        ("mcpServers",),
+        _command,
+        lambda reach: {"serverUrl": reach.url, "headers": _bearer(reach)},
+    ),
+    AgentClient(
+        "vscode",
+        "VS Code",
+        _vscode,
+        ("servers",),
+        lambda reach: {"type": "stdio", **_command(reach)},
+        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer(reach)},
+        adds=lambda name, reach: ("code", "--add-mcp", json.dumps({"name": name, "type": "stdio", **_command(reach)})),
+        command_locates=_application(("Code", "User", "mcp.json"), ("Code", "User", "mcp.json")),
+    ),
+    AgentClient(
+        "codex",
+        "Codex",
+        _in_home_of_codex,
+        ("mcp_servers",),
+        lambda reach: {**_command(reach), "tool_timeout_sec": CALL_SECONDS},
+        lambda reach: {
+            "url": reach.url,
+            "bearer_token_env_var": BEARER_VARIABLE,
+            "tool_timeout_sec": CALL_SECONDS,
+        },
+        format="toml",
+        waits=True,
+        adds=lambda name, reach: ("codex", "mcp", "add", name, "--", reach.command, *reach.args),
+        removes=lambda name: ("codex", "mcp", "remove", name),
+    ),
+    AgentClient(
+        "gemini",
+        "Gemini CLI",
+        _home(".gemini", "settings.json"),
+        ("mcpServers",),
+        lambda reach: {**_command(reach), "timeout": CALL_SECONDS * 1000},
+        lambda reach: {"httpUrl": reach.url, "headers": _bearer(reach), "timeout": CALL_SECONDS * 1000},
+        waits=True,
+    ),
+    AgentClient(
+        "goose",
+        "Goose",
+        _settings("goose", "config.yaml"),
+        ("extensions",),
+        lambda reach: {
+            "enabled": True,
+            "type": "stdio",
+            "name": "agentcore",
+            "cmd": reach.command,
+            "args": list(reach.args),
+            "timeout": CALL_SECONDS,
+        },
+        lambda reach: {
+            "enabled": True,
+            "type": "streamable_http",
+            "name": "agentcore",
+            "uri": reach.url,
+            "headers": _bearer(reach),
+            "timeout": CALL_SECONDS,
+        },
+        format="yaml",
+        waits=True,
+    ),
+    AgentClient(
+        "zed",
+        "Zed",
+        _settings("zed", "settings.json"),
+        ("context_servers",),
+        lambda reach: {**_command(reach), "env": {}},
+        lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+    ),
+    AgentClient(
+        "opencode",
+        "opencode",
+        _settings("opencode", "opencode.json"),
+        ("mcp",),
+        lambda reach: {"type": "local", "command": [reach.command, *reach.args], "enabled": True, "environment": {}},
+        lambda reach: {"type": "remote", "url": reach.url, "enabled": True, "headers": _bearer(reach)},
+    ),
+)
+
+CLIENTS: Mapping[str, AgentClient] = {client.name: client for client in _CLIENTS}

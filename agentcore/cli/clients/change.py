@@ -1,0 +1,175 @@
+"""A change of a client's file: planned and shown, then written whole, with a backup, and read back."""
+
+import difflib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentcore.cli.clients.catalog import AgentClient
+from agentcore.cli.clients.documents import Document, member, read_document
+from agentcore.cli.clients.entry import is_ours
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+BACKUP = ".before-agentcore"
+"""What the name of the copy ends with that is kept of a file before it is changed."""
+
+_MOST_BYTES = 16 * 1024 * 1024
+_CONTEXT_LINES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What becomes of a file.
+
+    Args:
+        path: The file, links followed: who keeps it elsewhere goes on doing so.
+        before: Its text; None: there is no file yet.
+        after: Its text then.
+    """
+
+    path: Path
+    before: str | None
+    after: str
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it is so already."""
+        return self.before == self.after
+
+    def diff(self) -> str:
+        """The change, as a unified diff."""
+        before = (self.before or "").splitlines(keepends=True)
+        lines = difflib.unified_diff(
+            before, self.after.splitlines(keepends=True), str(self.path), str(self.path), n=_CONTEXT_LINES
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    def write(self) -> None:
+        """Write it: whole or not at all, with a copy of what was there.
+
+        Raises:
+            CliError: It cannot be written; nothing has changed then.
+        """
+        with _as_error(self.path, "written"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if _read(self.path) != self.before:
+                raise CliError(
+                    f"{self.path} was changed meanwhile", hint="run the command again", code=ExitCode.CALL_FAILED
+                )
+            if self.before is not None:
+                _replace(self.path.with_name(self.path.name + BACKUP), self.before, self.path)
+            _replace(self.path, self.after, self.path)
+
+
+def plan(client: AgentClient, path: Path, name: str, entry: dict[str, Any] | None) -> FileChange:
+    """What is to become of a client's file.
+
+    Args:
+        client: Says where servers stand in it.
+        path: The file.
+        name: Our name there.
+        entry: Our entry; None: it is taken out.
+    Raises:
+        CliError: The file cannot be read, or the name is that of another server.
+    """
+    real = Path(os.path.realpath(path))
+    with _as_error(real, "read"):
+        before = _read(real)
+    document = read_document(before or "", client.format, str(real))
+    place = (*client.parent, name)
+    found = member(document.value, place)
+    if found is not None and not is_ours(found):
+        message = f"{real} has a server {name!r} already, which is not agentcore"
+        raise CliError(message, hint="choose another name with --name", code=ExitCode.USAGE)
+    if entry is None:
+        after = document.without(place) if found is not None else before or ""
+        return FileChange(real, before, after)
+    return FileChange(real, before, _with_entry(document, place, entry, real))
+
+
+def entry_in(client: AgentClient, path: Path, name: str) -> Any:
+    """What a client's file says of a server now; None: nothing.
+
+    Raises:
+        CliError: It cannot be read.
+    """
+    real = Path(os.path.realpath(path))
+    with _as_error(real, "read"):
+        text = _read(real)
+    return member(read_document(text or "", client.format, str(real)).value, (*client.parent, name))
+
+
+def run_own(command: Sequence[str], title: str) -> None:
+    """Have a client change its settings by its own command.
+
+    Raises:
+        CliError: It failed; with what it said.
+    """
+    done = subprocess.run(list(command), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip()[-1000:]
+        message = f"{command[0]} failed: {said or f'exit code {done.returncode}'}"
+        raise CliError(message, hint=f"see that {title} works by itself", code=ExitCode.CALL_FAILED)
+
+
+def running_of(names: Sequence[str]) -> bool:
+    """Whether a program with one of these names runs."""
+    for name in names:
+        try:
+            found = subprocess.run(["pgrep", "-x", name], capture_output=True, check=False)
+        except FileNotFoundError:  # no pgrep here: whoever runs the command knows
+            return False
+        if found.returncode == 0:
+            return True
+    return False
+
+
+def _with_entry(document: Document, place: tuple[str, ...], entry: dict[str, Any], path: Path) -> str:
+    try:
+        return document.with_value(place, entry)
+    except ValueError as exc:
+        raise CliError(
+            f"{path} has something else at {'.'.join(place[:-1])}: {exc}", hint="mend it first; nothing was changed"
+        ) from exc
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    if len(data) > _MOST_BYTES:
+        raise CliError(f"{path} has over {_MOST_BYTES:,} bytes, and is left as it is")
+    return data.decode()
+
+
+def _replace(path: Path, text: str, like: Path) -> None:
+    """Write a file whole or not at all, readable by whom another one is; a new one by nobody else."""
+    fd, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        if like.exists():
+            Path(made).chmod(like.stat().st_mode & 0o777)
+        Path(made).replace(path)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _as_error(path: Path, done: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise CliError(f"{path} cannot be {done}: {exc.strerror}", code=ExitCode.CALL_FAILED) from exc
+    except UnicodeDecodeError as exc:
+        raise CliError(f"{path} is no text in UTF-8", hint="mend it first; nothing was changed") from exc

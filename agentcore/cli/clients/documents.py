@@ -1,0 +1,130 @@
+"""The files of clients, each in its format: one value is changed, and comments and the order of all else stay."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from agentcore.cli.clients.commented_json import CommentedJson
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.config import JsonSyntaxError
+from agentcore.installing import pip_command
+
+Format = Literal["json", "toml", "yaml"]
+Path = tuple[str, ...]
+
+
+class Document(Protocol):
+    """The text of a file, and what it means."""
+
+    @property
+    def value(self) -> Any:
+        """What it means."""
+        ...
+
+    def with_value(self, path: Path, value: Any) -> str:
+        """The text with a value put in, or replaced.
+
+        Raises:
+            ValueError: The path leads through something else than objects.
+        """
+        ...
+
+    def without(self, path: Path) -> str:
+        """The text without a member."""
+        ...
+
+
+def read_document(text: str, kind: Format, name: str) -> Document:
+    """Read a file of a client.
+
+    Raises:
+        CliError: It is not what its name says, or what reads it is not installed.
+    """
+    readers: Mapping[Format, Any] = {"json": CommentedJson, "toml": _Toml, "yaml": _Yaml}
+    try:
+        document: Document = readers[kind](text)
+    except ImportError as exc:
+        raise CliError(f"{exc.name} is not installed", hint=pip_command("agentcore-runtime[mcp]")) from exc
+    except (JsonSyntaxError, ValueError) as exc:
+        message = f"{name} cannot be read: {str(exc).splitlines()[0]}"
+        raise CliError(message, hint="mend it first; nothing was changed", code=ExitCode.USAGE) from exc
+    if not isinstance(document.value, Mapping):
+        raise CliError(f"{name} holds no object", hint="mend it first; nothing was changed")
+    return document
+
+
+def member(value: Any, path: Sequence[str]) -> Any:
+    """What stands at a path; None: nothing."""
+    for key in path:
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+class _Toml:
+    def __init__(self, text: str) -> None:
+        import tomlkit
+        from tomlkit.exceptions import ParseError
+
+        try:
+            self.value = tomlkit.parse(text)
+        except ParseError as exc:
+            raise ValueError(str(exc)) from exc
+
+    def with_value(self, path: Path, value: Any) -> str:
+        import tomlkit
+
+        place: Any = self.value
+        for key in path[:-1]:
+            if key not in place:
+                place[key] = tomlkit.table(is_super_table=True)
+            place = place[key]
+            if not isinstance(place, Mapping):
+                raise ValueError(f"{key} is no table")
+        place[path[-1]] = value
+        return tomlkit.dumps(self.value)
+
+    def without(self, path: Path) -> str:
+        import tomlkit
+
+        parent = member(self.value, path[:-1])
+        if isinstance(parent, Mapping) and path[-1] in parent:
+            del parent[path[-1]]  # type: ignore[attr-defined]  # tomlkit's tables can be changed
+        return tomlkit.dumps(self.value)
+
+
+class _Yaml:
+    def __init__(self, text: str) -> None:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+
+        self._yaml = YAML()
+        self._yaml.preserve_quotes = True
+        self._yaml.width = 4096
+        try:
+            self.value = self._yaml.load(text) if text.strip() else {}
+        except YAMLError as exc:
+            raise ValueError(str(exc)) from exc
+
+    def with_value(self, path: Path, value: Any) -> str:
+        place: Any = self.value
+        for key in path[:-1]:
+            if place.get(key) is None:
+                place[key] = {}
+            place = place[key]
+            if not isinstance(place, Mapping):
+                raise ValueError(f"{key} is no mapping")
+        place[path[-1]] = value
+        return self._text()
+
+    def without(self, path: Path) -> str:
+        parent = member(self.value, path[:-1])
+        if isinstance(parent, Mapping) and path[-1] in parent:
+            del parent[path[-1]]  # type: ignore[attr-defined]  # ruamel's mappings can be changed
+        return self._text()
+
+    def _text(self) -> str:
+        written = io.StringIO()
+        self._yaml.dump(self.value, written)
+        return written.getvalue()

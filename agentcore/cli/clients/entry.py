@@ -1,0 +1,71 @@
+"""Our entry in the configuration of a client: how the client reaches agentcore."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CALL_SECONDS = 660
+"""The time limit of a call that clients are given, where they take one."""
+
+WAIT_SECONDS = 600
+"""How long a call waits for a person then; the rest is for the call itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverStdio:
+    """A command that the client starts.
+
+    Args:
+        command: The absolute path of `agentcore`.
+        args: Its arguments.
+    """
+
+    command: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverHttp:
+    """An address that the client speaks to.
+
+    Args:
+        url: The address.
+        key: The client's key.
+    """
+
+    url: str
+    key: str
+
+
+Reach = OverStdio | OverHttp
+
+
+def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: Sequence[str] = ()) -> OverStdio:
+    """How a client that starts commands reaches the server of an app.json.
+
+    Args:
+        program: The absolute path of `agentcore`.
+        client: The client's name here.
+        config: The absolute path of app.json.
+        waits: Whether the client's own limit lets a call wait long.
+        tools: Patterns of the tools that it wants; none: all that it may have.
+    """
+    args = ["mcp", "--client", client, "--config", str(config)]
+    if tools:
+        args += ["--tools", ",".join(tools)]
+    if waits:
+        args += ["--wait", str(WAIT_SECONDS)]
+    return OverStdio(program, tuple(args))
+
+
+def is_ours(entry: Any) -> bool:
+    """Whether an entry that was found is one of agentcore's, whichever app.json it names."""
+    if not isinstance(entry, Mapping):
+        return False
+    command = entry.get("command") or entry.get("cmd")
+    words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
+    if words and Path(str(words[0])).name.startswith("agentcore") and "mcp" in words:
+        return True
+    address = entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or entry.get("uri")
+    return isinstance(address, str) and address.partition("?")[0].endswith("/mcp") and "agentcore" in str(entry)
