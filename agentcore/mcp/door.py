@@ -5,13 +5,15 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
+from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -19,7 +21,11 @@ from mcp.server.subscriptions import (
     ResourcesListChanged,
     ToolsListChanged,
 )
+from mcp.shared.dispatcher import DispatchContext
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import Background
@@ -40,6 +46,7 @@ from agentcore.mcp.rounds import ApprovalWanted, Rounds
 from agentcore.mcp.served import Served, to_contents, to_prompt
 
 _NAME = "agentcore"
+_NO_INPUTS = NoInputs()
 _INSTRUCTIONS = (
     "Tools of a person's own machine. A person may have to approve a call: a result that says `approval_required` "
     "tells where. Tell them, and send the same call again once they have; it runs once. Results that are too long are "
@@ -47,6 +54,8 @@ _INSTRUCTIONS = (
 )
 
 Context = ServerRequestContext[Any, Any]
+Params = TypeVar("Params", bound=types.InputResponseRequestParams)
+Channel = DispatchContext[TransportContext]
 CallerOf = Callable[[Context], Caller]
 """Finds the client behind a request; the transport put it there."""
 
@@ -88,8 +97,8 @@ class Door:
             on_completion=self._complete,
             on_subscriptions_listen=self._listeners,
         )
-        # in place of the SDK's own, which makes spans that nobody collects: calls are on record here
-        self.server.middleware[:] = [_seal_states(host, caller_of)]
+        self.server.middleware.clear()  # spans that nobody collects: calls are on record here
+        self._states = _seal_states(host, caller_of)
 
     @property
     def handshake(self) -> InitializationOptions:
@@ -113,6 +122,36 @@ class Door:
         for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             self._background.start(self._changes.publish(change))
 
+    async def answer_call(self, channel: Channel, connection: Connection, given: dict[str, Any]) -> dict[str, Any]:
+        """Answer `tools/call` of the newest revision as the SDK's runner does, which validates each message twice.
+
+        Args:
+            channel: The way to the client, with who it is.
+            connection: What it says of itself, and has been found right.
+            given: The parameters.
+        Raises:
+            MCPError: It cannot be answered.
+            ValidationError: The parameters are none.
+        """
+        params = types.CallToolRequestParams.model_validate(given, by_name=False)
+        metadata = channel.message_metadata
+        ctx: Context = ServerRequestContext(
+            session=ServerSession(channel, connection, request_meta=params.meta),
+            lifespan_context={},
+            method="tools/call",
+            params=given,
+            request_id=channel.request_id,
+            meta=params.meta,
+            protocol_version=connection.protocol_version,
+            request=metadata.request_context if isinstance(metadata, ServerMessageMetadata) else None,
+        )
+        result = await self._call_tool(ctx, params)
+        said: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if isinstance(result, types.InputRequiredResult):
+            said = serialize_server_result("tools/call", connection.protocol_version, said)
+        meta = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        return {"resultType": "complete"} | said | {"_meta": said.get("_meta", {}) | meta}
+
     # -- what clients ask --------------------------------------------------------------------------------------
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -122,7 +161,21 @@ class Door:
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
 
-    async def _call_tool(
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
+        return await self._in_rounds(ctx, params, self._answer_call)
+
+    async def _in_rounds(self, ctx: Context, params: Params, serve: Callable[[Context, Params], Awaitable[Any]]) -> Any:
+        """Serve a request that may be sent again with a state, which is opened before and sealed after."""
+        if not _has_rounds(ctx, params):
+            return await serve(ctx, params)
+
+        async def opened(ctx: Context) -> Any:
+            state = None if ctx.params is None else ctx.params.get("requestState")
+            return await serve(ctx, params.model_copy(update={"request_state": state}))
+
+        return await self._states(ctx, opened)
+
+    async def _answer_call(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
@@ -154,9 +207,9 @@ class Door:
         tell = partial(_tell, ctx)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return await self.calls.call(caller, tool, arguments, tell, DirectInputs(ctx))
+        if not _has_rounds(ctx, params):
+            return await self.calls.call(caller, tool, arguments, tell, _NO_INPUTS)
         capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
-        if not can_be_asked(capabilities) and params.request_state is None:
-            return await self.calls.call(caller, tool, arguments, tell, NoInputs())
 
         def begin(inputs: Inputs, report: TellProgress) -> Awaitable[CallOutcome]:
             return self.calls.call(caller, tool, arguments, report, inputs)
@@ -177,7 +230,10 @@ class Door:
     async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=self._served.prompts(self._caller_of(ctx)))
 
-    async def _get_prompt(
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        return await self._in_rounds(ctx, params, self._make_prompt)
+
+    async def _make_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
         caller = self._caller_of(ctx)
@@ -207,7 +263,10 @@ class Door:
     ) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=self._served.templates(self._caller_of(ctx)))
 
-    async def _read_resource(
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
+        return await self._in_rounds(ctx, params, self._read)
+
+    async def _read(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         caller, uri = self._caller_of(ctx), str(params.uri)
@@ -257,6 +316,14 @@ class _Server(Server[Any]):
     @cached_property
     def _stamp(self) -> dict[str, Any]:
         return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
+    """Whether a request may end with what is wanted of its client, or goes on with one that did."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return False
+    capabilities = ctx.session.client_capabilities
+    return params.request_state is not None or (capabilities is not None and can_be_asked(capabilities))
 
 
 def _seal_states(host: Host, caller_of: CallerOf) -> RequestStateBoundary:

@@ -1,5 +1,6 @@
 """Who asks over HTTP, as the door for MCP knows them."""
 
+from functools import lru_cache
 from http import HTTPStatus
 
 from aiohttp import hdrs
@@ -56,6 +57,7 @@ def caller_on_pipe(config: AppConfig, principal: Principal, greeting: Greeting, 
     return Caller(principal, "", approval_url, config.clients.get(principal.id, ClientConfig()), narrowing)
 
 
+@lru_cache(maxsize=64)
 def narrowing_in(raw_query: str) -> Narrowing:
     """What a connection asks of itself by its address: `?tools=browser_*,read_file&wait=600`.
 

@@ -1,6 +1,7 @@
 """The answer to one request of a client: JSON if there is nothing to tell on the way, else a stream of events."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import anyio
@@ -87,7 +88,11 @@ class Reply:
         self._has_ended = False
         self.request_id: RequestId | None = request.id
         self.message_metadata = ServerMessageMetadata(request_context=caller)
-        self.cancel_requested = anyio.Event()
+
+    @cached_property
+    def cancel_requested(self) -> anyio.Event:
+        """Never set: who cancels ends the task. Made when it is wanted, for it costs more than all else here."""
+        return anyio.Event()
 
     @property
     def can_send_request(self) -> bool:

@@ -5,7 +5,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -98,8 +98,12 @@ class Stateless:
     ) -> Answer | Sent:
         connection = connection_of(route)
         reply = Reply(exchange, caller, request)
-        runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
-        work = asyncio.ensure_future(runner.on_request(reply, request.method, request.params))
+        if request.method == "tools/call" and request.params is not None and _is_right(connection, route):
+            answering: Awaitable[dict[str, Any]] = self._door.answer_call(reply, connection, request.params)
+        else:
+            runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
+            answering = runner.on_request(reply, request.method, request.params)
+        work = asyncio.ensure_future(answering)
 
         def end() -> None:
             work.cancel()
@@ -115,6 +119,12 @@ class Stateless:
             work.cancel()
             exchange.parts.streams.discard(end)
             exchange.connection.on_lost = exchange.connection.end_stream = None
+
+
+def _is_right(connection: Connection, route: InboundModernRoute) -> bool:
+    """Whether what a client says of itself is what the revision has."""
+    is_named = route.client_info is None or connection.client_params is not None
+    return connection.client_capabilities is not None and is_named
 
 
 def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
@@ -145,15 +155,12 @@ def connection_of(route: InboundModernRoute) -> Connection:
     said = to_json([route.protocol_version, route.client_info, route.client_capabilities])
     if len(said) > _ENVELOPE_BYTES:
         return Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
-    known = _known_connection(said)
-    connection = Connection(known.outbound, protocol_version=known.protocol_version, client_params=known.client_params)
-    connection.client_capabilities = known.client_capabilities
-    connection.initialized.set()
-    return connection
+    return _connection_of(said)
 
 
 @lru_cache(maxsize=64)
-def _known_connection(said: bytes) -> Connection:
+def _connection_of(said: bytes) -> Connection:
+    # shared by requests: it has no way back to a client, and nothing here writes to it
     return Connection.from_envelope(*json.loads(said))
 
 
