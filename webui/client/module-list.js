@@ -13,7 +13,7 @@ import {Store} from '../base/store.js';
  * @property {string | null} pageScript
  */
 /** @typedef {{subject: string, said: string, advice: string}} Note  with advice, something is to be done */
-/** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean}} Block  secrets are masked in its text */
+/** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean, isSecretChanged: boolean}} Block  secrets are masked in its text */
 /** @typedef {{source: string, version: string, file: string, isRefused: boolean, command: string}} Source */
 /**
  * @typedef {object} Module
@@ -65,6 +65,7 @@ class ModuleList extends Store {
     this._isStale = false;
     client.on('module.stateChanged', (event) => this._note(event));
     for (const type of ['tools.changed', 'module.blocked', 'events.reset']) client.on(type, () => void this.load());
+    client.on('settings.changed', ({module}) => { if (module === null) void this.load(); }); // blocks, and secrets that they name
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
@@ -137,7 +138,7 @@ export function waitsForPerson({state, others}) {
 /** What lies on the disk in place of the version or the block that runs; '' where it is the same. @param {Module} module */
 export function onDisk({state, version, versionOnDisk, block}) {
   if (state !== 'ready') return '';
-  if (versionOnDisk === version) return block?.isChanged ? t('modules.blockChanged') : '';
+  if (versionOnDisk === version) return block?.isChanged ? t('modules.blockChanged') : block?.isSecretChanged ? t('modules.secretChanged') : '';
   return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 

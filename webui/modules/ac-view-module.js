@@ -30,6 +30,7 @@ export class AcViewModule extends Localized(LitElement) {
     }
     .back:hover { color: var(--ac-text); }
     .line { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); }
+    h1 { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
     .description { max-width: 46rem; color: var(--ac-text-muted); }
     section { margin-top: var(--ac-space-6); }
     h2 { margin-bottom: var(--ac-space-3); font-size: var(--ac-text-l); }
@@ -85,7 +86,7 @@ export class AcViewModule extends Localized(LitElement) {
     return html`
       <header class="view-head">
         <div class="titles">
-          <h1>${title}</h1>
+          <h1 title=${title}>${title}</h1>
           <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${waitsForPerson(module) ? 'waits' : state}></ac-module-state>
             ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}</p>
           ${description ? html`<p class="description">${description}</p>` : nothing}

@@ -102,9 +102,9 @@ export class AcSettingsForm extends Localized(LitElement) {
 
   /** @param {SettingsDocument} document */
   _notLoaded({origins}) {
-    const places = Object.entries(origins).map(([pointer, {file, line}]) => `${pathOf(pointer).join('.')} – ${file}:${line}`);
+    const places = Object.entries(origins).map(([pointer, {file, line, variable}]) => `${pathOf(pointer).join('.')} – ${variable ?? `${file}:${line}`}`);
     return html`
-      <div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('settings.notLoaded')}</span></div>
+      <div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('settings.notLoaded')} ${places.length ? t('settings.notLoadedSet') : nothing}</span></div>
       ${places.length ? html`<ul class="mono small muted">${places.map((place) => html`<li>${place}</li>`)}</ul>` : nothing}`;
   }
 

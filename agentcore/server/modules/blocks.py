@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+from agentcore.config import has_reference
+from agentcore.errors import AgentcoreError
 from agentcore.host.discovery import FamilyMember, Found
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord
@@ -29,6 +31,8 @@ class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_
     """The block as JSON text, secrets masked."""
     is_changed: bool = False
     """Whether the module was made of another one, and a reload would take this one."""
+    is_secret_changed: bool = False
+    """Whether what its references stand for has become another secret, and a reload would take that."""
 
 
 def subject_of_blocks(host: Host, found: Iterable[Found]) -> SettingsSubject:
@@ -61,6 +65,9 @@ def block_view(
         variable=origin.variable or "",
         text="\n".join(_lines(subject, member)),
         is_changed=isinstance(runs, FamilyMember) and runs.block != member.block,
+        is_secret_changed=record is not None
+        and record.state == "ready"
+        and _has_other_secrets(subject, member, record),
     )
 
 
@@ -81,6 +88,16 @@ def block_diff(host: Host, name: str, found: Iterable[Found]) -> tuple[tuple[str
     new = _lines(subject, member, _NOTHING if before is None else before.block)
     lines = difflib.unified_diff(old, new, place if old else "/dev/null", place, lineterm="")
     return ((place, "\n".join(lines)),)
+
+
+def _has_other_secrets(subject: SettingsSubject, member: FamilyMember, record: ModuleRecord) -> bool:
+    if not has_reference(member.block):
+        return False
+    try:
+        found = subject.resolved({member.family.key: {member.keys[0]: member.block}}, {})
+    except AgentcoreError:  # one is gone, and the module goes on with what it was given
+        return True
+    return not set(found.secrets) <= set(record.secrets)
 
 
 def _lines(subject: SettingsSubject, member: FamilyMember, before: object = _NOTHING) -> list[str]:

@@ -188,3 +188,15 @@ async def test_secrets_in_a_pasted_block_are_found_where_clients_keep_them(asker
         "/env/DB": ("github_db", "postgres://me:abc-4@host/db", "${secret:github_db}"),
         "/headers/Authorization": ("github_authorization", "abc-5", "Bearer ${secret:github_authorization}"),
     }
+
+
+async def test_changed_secret_of_a_block_counts_from_the_next_reload_on_and_the_module_says_so(server, asker, person):
+    block = {"sound": "ding", "token": "${secret:small_token}"}
+    await change(asker, person, {"small": block}, secrets={"small_token": TOKEN})
+    assert (await state(asker, "bell_small"))["block"]["isSecretChanged"] is False
+    status, answer = await asker.ask("PUT", "/api/secrets/small_token", {"value": "another-value"})
+    assert status == 403
+    await decided(person, answer)
+    assert (await state(asker, "bell_small"))["block"]["isSecretChanged"] is True
+    assert (await asker.ask("POST", "/api/modules/bell_small/reload"))[0] == 200
+    assert (await state(asker, "bell_small"))["block"]["isSecretChanged"] is False

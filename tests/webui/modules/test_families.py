@@ -47,3 +47,21 @@ async def test_change_of_a_block_in_the_settings_keeps_the_secrets_that_are_not_
     await page.get_by_role("button", name="Save once confirmed").click()
     await confirm_what_waits(ui, page)
     assert json.loads(ui.host.config.file.read_text())["bells"] == {"small": block | {"sound": "dang"}}
+
+
+async def test_failed_block_says_nothing_of_settings_that_are_not_set(start_webui, acme_site):
+    bells.install(acme_site)
+    ui = await start_webui(config={"bells": {"small": {"sound": "silence"}}, "modules": ["bell_small"]})
+    page = await ui.page("#/modules/bell_small")
+    settings = page.get_by_role("region", name="Settings")
+    await expect(settings).to_contain_text("nobody knows what its settings may be")
+    await expect(settings).not_to_contain_text("What is set stays in its place")
+
+
+async def test_long_title_of_a_module_leaves_room_for_its_page(start_webui, acme_site):
+    bells.install(acme_site)
+    ui = await start_webui(config={"bells": {"small": {"sound": "ding " * 400}}, "modules": ["bell_small"]})
+    page = await ui.page("#/modules/bell_small")
+    heading = page.get_by_role("heading", level=1)
+    await expect(heading).to_contain_text("Bell ding")
+    assert (await heading.bounding_box())["height"] < 120
