@@ -150,6 +150,8 @@ class ToolDefinition:
         served_as: What clients of MCP are offered it as, in place of a tool; models are not offered it. `prompt`: a
             prompt that their person picks, made of its result. A URI: a resource, read by a call; `{name}` in it stands
             for an argument.
+        view: An HTML document that shows people the results, in MCP clients that have frames for such (MCP Apps). It is
+            whole in itself: it may load nothing, and connect to nothing. None: there is none.
     """
 
     name: str
@@ -170,6 +172,7 @@ class ToolDefinition:
     artifact_call: str | None = None
     display: Mapping[str, DisplayRole] = field(default_factory=dict)
     served_as: str | None = None
+    view: str | None = field(default=None, repr=False)
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """Whether what a person said of a call of one holds for the other: all is equal but its rank."""

@@ -32,6 +32,7 @@ class ToolOptions:
     rank: Any = None
     display: Any = None
     served_as: Any = None
+    view: Any = None
     fault: str = ""
 
 
@@ -60,6 +61,7 @@ def tool(
     rank: int | None = None,
     display: Mapping[str, DisplayRole] | None = None,
     served_as: str | None = None,
+    view: str | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -89,6 +91,7 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         display: How people are shown a call: names of arguments and of fields of the data, and what each is to them,
             such as `{"query": "subject"}`; the words are those of `DisplayRole`. The rest is shown by its shape.
         served_as: What clients of MCP are offered it as, in place of a tool: `prompt`, or the URI of a resource.
+        view: An HTML document, whole in itself, that shows people the results in MCP clients with MCP Apps.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

@@ -15,6 +15,7 @@ from agentcore.chat.turn.toolbox import FIND_TOOLS, choose
 from agentcore.errors import ToolError
 from agentcore.host.modules import RegisteredTool, ToolRegistry
 from agentcore.mcp.caller import Caller
+from agentcore.mcp.views import view_meta, view_uri
 from agentcore.near_names import near_names, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
@@ -59,8 +60,8 @@ class Catalog:
         self._registry = registry
         self._header_schemas: WeakKeyDictionary[LoweredSchema, dict[str, Any]] = WeakKeyDictionary()
 
-    def page(self, caller: Caller, cursor: str | None) -> types.ListToolsResult:
-        """One page of the list of tools.
+    def page(self, caller: Caller, cursor: str | None, *, with_views: bool = False) -> types.ListToolsResult:
+        """One page of the list of tools; of those with a view it says so to a client that shows views.
 
         Raises:
             ToolError: `invalid_arguments`: there is no such page.
@@ -68,8 +69,9 @@ class Catalog:
         listed = self._listed(caller)
         start = 0 if cursor is None else _place(cursor, len(listed))
         end = start + _PAGE
+        views = self._views(caller) if with_views else {}
         return types.ListToolsResult(
-            tools=[types.Tool.model_validate(tool, by_name=False) for tool in listed[start:end]],
+            tools=[types.Tool.model_validate(_with_view(tool, views), by_name=False) for tool in listed[start:end]],
             next_cursor=str(end) if end < len(listed) else None,
         )
 
@@ -93,6 +95,23 @@ class Catalog:
             self._registry.get(name)  # tells a tool that is away from one that never was
         near = near_names(name, own)
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+
+    def view(self, caller: Caller, uri: str) -> str:
+        """The document behind the address of a view.
+
+        Raises:
+            ToolError: `view_not_found`.
+        """
+        document = {view_uri(name): document for name, document in self._views(caller).items()}.get(uri)
+        if document is None:
+            message = f"there is no view {uri[:200]!r} here; the list of tools names those there are"
+            raise ToolError("view_not_found", message, uri=uri[:200])
+        return document
+
+    def _views(self, caller: Caller) -> dict[str, str]:
+        """Documents by the names that clients know their tools by."""
+        views = {name: tool.definition.view for name, tool in self._registry.tools.items() if caller.may_have(name)}
+        return {outward_name(name): document for name, document in views.items() if document is not None}
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
         """The schema of a tool's arguments, where it wants some of them in headers too."""
@@ -177,6 +196,10 @@ class Catalog:
             # the pictures that are made for models
             described.pop("outputSchema", None)
         return described
+
+
+def _with_view(described: dict[str, Any], views: Mapping[str, str]) -> dict[str, Any]:
+    return {**described, "_meta": view_meta(described["name"])} if described["name"] in views else described
 
 
 def _place(cursor: str, count: int) -> int:

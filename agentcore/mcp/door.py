@@ -44,6 +44,7 @@ from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalWanted, Rounds
 from agentcore.mcp.served import Served, to_contents, to_prompt
+from agentcore.mcp.views import VIEW_URI, shows_views, view_contents
 
 _NAME = "agentcore"
 _NO_INPUTS = NoInputs()
@@ -157,7 +158,8 @@ class Door:
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = self._caller_of(ctx)
         try:
-            return self._catalog.page(caller, None if params is None else params.cursor)
+            cursor = None if params is None else params.cursor
+            return self._catalog.page(caller, cursor, with_views=shows_views(ctx.session.client_capabilities))
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
 
@@ -271,6 +273,8 @@ class Door:
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         caller, uri = self._caller_of(ctx), str(params.uri)
         with _told_as_error():
+            if uri.startswith(VIEW_URI):
+                return view_contents(uri, self._catalog.view(caller, uri))
             found = self._served.find(caller, uri)
             if found is None:
                 return await self._artifacts.read(caller, uri)

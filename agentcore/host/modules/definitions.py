@@ -41,6 +41,7 @@ from agentcore.host.modules.tool_registry import RESERVED_NAMES
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_DOCUMENT = re.compile(r"\s*<!doctype html\b.*", re.IGNORECASE | re.DOTALL)
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _LIMIT_BYTES = 1 << 40
 _RANK_MAX = 9
@@ -102,6 +103,7 @@ def read_definition(given: Any) -> ToolDefinition:
         artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
         display=_display(raw["display"], f"display {of}"),
         served_as=_served_as(raw["served_as"], f"served_as {of}"),
+        view=_view(raw["view"], f"view {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -154,6 +156,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "artifact_call": raw.get("artifact_call"),
         "display": raw.get("display") or {},
         "served_as": raw.get("served_as"),
+        "view": None,
     }
 
 
@@ -259,6 +262,15 @@ def _artifact_call(value: Any, where: str) -> str | None:
     return call
 
 
+def _view(value: Any, where: str) -> str | None:
+    if value is None:
+        return None
+    text = read_text(value, where, "an HTML document, or None")
+    if not _DOCUMENT.fullmatch(text):
+        raise WrongValueError(where, "an HTML document that begins with <!doctype html>, or None", text)
+    return text
+
+
 def _preview(value: Any, where: str) -> Any:
     if value is not None and not callable(value):
         raise WrongValueError(where, "a function (ctx, arguments) -> CallPreview, or None", value)
@@ -308,7 +320,13 @@ def _contradictions(definition: ToolDefinition) -> Iterator[str]:
     for name in definition.display:
         if known is not None and name not in known:
             yield f"display names {name!r}, which is neither an argument nor a field of its data"
+    yield from _wrongly_served(definition)
+
+
+def _wrongly_served(definition: ToolDefinition) -> Iterator[str]:
     arguments = definition.input_schema.get("properties")
+    if definition.served_as is not None and definition.view is not None:
+        yield "a view, and served_as, which clients know no tool of"
     for name in _VARIABLE.findall(definition.served_as or ""):
         if not isinstance(arguments, dict) or name not in arguments:
             yield f"served_as names {name!r}, which is no argument"

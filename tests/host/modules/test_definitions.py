@@ -103,6 +103,13 @@ def test_what_a_raw_definition_says_besides_is_honoured():
         (ToolDefinition("look", "Look.", SCHEMA, timeout_s=math.nan), "timeout_s of tool 'look'"),
         (ToolDefinition("look", "Look.", SCHEMA, resource="page"), "resource of tool 'look'"),  # type: ignore[arg-type]
         (ToolDefinition("look", "Look.", SCHEMA, preview=3), "preview of tool 'look'"),  # type: ignore[arg-type]
+        ({**NAMED, "view": "<!doctype html>"}, "unknown key 'view'"),
+        (
+            ToolDefinition("look", "Look.", SCHEMA, view="<script></script>"),
+            "view of tool 'look' must be an HTML document",
+        ),
+        (ToolDefinition("look", "Look.", SCHEMA, view="<!doctype html>" * 5000), "view of tool 'look' must be at most"),
+        (ToolDefinition("look", "Look.", SCHEMA, served_as="prompt", view="<!doctype html>"), "a view, and served_as"),
         (ToolDefinition("look", "Look.", SCHEMA, arguments=int), "arguments of tool 'look'"),  # type: ignore[type-var]
         (ToolDefinition("look", "Look.", SCHEMA, {"a": object()}), "output_schema of tool 'look': a"),
         ({**NAMED, "effects": ["write"], "annotations": {"readOnlyHint": True}}, "read_only, and effects ['write']"),

@@ -111,12 +111,14 @@ class Mcp:
             return str((await answer.json())["key"])
 
     @asynccontextmanager
-    async def client(self, key: str, query: str = "?wait=1", mode: str = "legacy") -> AsyncIterator[Client]:
+    async def client(
+        self, key: str, query: str = "?wait=1", mode: str = "legacy", **options: Any
+    ) -> AsyncIterator[Client]:
         """The SDK's client."""
         shown = {"Authorization": f"Bearer {key}"}
         async with (
             httpx2.AsyncClient(headers=shown, timeout=LIMIT_S) as http,
-            Client(streamable_http_client(self.url + query, http_client=http), mode=mode) as client,
+            Client(streamable_http_client(self.url + query, http_client=http), mode=mode, **options) as client,
         ):
             yield client
 

@@ -19,6 +19,7 @@ from agentcore.api import (
 )
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
@@ -174,6 +175,7 @@ class FsTools(Module[FsSettings]):
         open_world=False,
         preview=_preview_edit,
         display={"path": "path", "edits": "edits"},
+        view=DIFF_VIEW,
     )
     def edit(
         self,

@@ -1,0 +1,36 @@
+"""Views of MCP Apps: documents in which a client shows people what a tool gave.
+
+Source: https://github.com/modelcontextprotocol/ext-apps, specification/2026-01-26/apps.mdx
+"""
+
+from typing import Any
+
+import mcp_types as types
+
+EXTENSION = "io.modelcontextprotocol/ui"
+MIME = "text/html;profile=mcp-app"
+VIEW_URI = "ui://agentcore/"
+"""What the address of a view begins with; the name of its tool follows."""
+
+
+def shows_views(capabilities: types.ClientCapabilities | None) -> bool:
+    """Whether a client says that it shows such documents."""
+    said = ((capabilities.extensions if capabilities else None) or {}).get(EXTENSION) or {}
+    kinds = said.get("mimeTypes")
+    return isinstance(kinds, list) and MIME in kinds
+
+
+def view_uri(tool: str) -> str:
+    """The address of the view of a tool, by the name that clients know it by."""
+    return VIEW_URI + tool
+
+
+def view_meta(tool: str) -> dict[str, Any]:
+    """What the definition of a tool says of its view."""
+    return {"ui": {"resourceUri": view_uri(tool)}}
+
+
+def view_contents(uri: str, document: str) -> types.ReadResourceResult:
+    """A view as it is read. It declares no source and no permission: a client then lets it load nothing."""
+    contents = types.TextResourceContents(uri=uri, mime_type=MIME, text=document, _meta={"ui": {"prefersBorder": True}})
+    return types.ReadResourceResult(contents=[contents])
