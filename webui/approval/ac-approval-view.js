@@ -13,6 +13,7 @@ import './cards/ac-approval-call.js';
 import './cards/ac-approval-change.js';
 import './ac-approval-clients.js';
 import './ac-approval-log-in.js';
+import './ac-approval-secrets.js';
 import './cards/ac-approval-pairing.js';
 import {isCallFrame, isFramed, onlyCall, pageOrigin} from './guard/framing.js';
 import {waiting} from './cards/waiting.js';
@@ -107,6 +108,7 @@ export class AcApprovalView extends Localized(LitElement) {
     return html`
       <footer>
         <ac-approval-clients></ac-approval-clients>
+        <ac-approval-secrets></ac-approval-secrets>
         <div class="row"><ac-preferences></ac-preferences><button class="quiet" @click=${() => client.logOut()}><ac-icon name="log-out"></ac-icon>${t('shell.logOut')}</button></div>
       </footer>`;
   }

@@ -7,8 +7,12 @@ import {href} from '../base/router.js';
 import {base, buttons, views} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-icon.js';
+import './ac-secrets.js';
 import './ac-settings-form.js';
 import {toolList} from '../client/tool-list.js';
+
+/** The segment of secrets in the address; no module is called so. */
+const SECRETS = '-secrets';
 
 /** What app.json says, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
@@ -30,7 +34,7 @@ export class AcViewSettings extends Localized(LitElement) {
     .heading h2 { min-width: 0; overflow-wrap: anywhere; }
     @container settings (max-width: 48rem) {
       .split { grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); }
-      nav { position: relative; display: flex; gap: var(--ac-space-1); overflow-x: auto; padding-bottom: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
+      nav { position: relative; top: 0; display: flex; gap: var(--ac-space-1); overflow-x: auto; padding-bottom: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
       nav h2 { display: none; }
       nav a { flex: none; }
     }
@@ -54,7 +58,7 @@ export class AcViewSettings extends Localized(LitElement) {
   render() {
     const name = this.path[0] ?? '';
     const modules = moduleList.modules.filter(({listed, state}) => listed || state === 'ready');
-    const isKnown = !name || modules.some((module) => module.name === name);
+    const isKnown = !name || name === SECRETS || modules.some((module) => module.name === name);
     return html`
       <header class="view-head">
         <div class="titles"><h1>${t('settings.title')}</h1><p class="muted">${t('settings.subtitle')}</p></div>
@@ -62,6 +66,7 @@ export class AcViewSettings extends Localized(LitElement) {
       <div class="split">
         <nav aria-label=${t('settings.sections')}>
           ${this._link([], t('settings.server'), name === '')}
+          ${this._link([SECRETS], t('settings.secrets'), name === SECRETS)}
           <h2>${t('settings.modules')}</h2>
           ${repeat(modules, (module) => module.name, (module) => this._link([module.name], toolList.saidOf(module).title, module.name === name, module.state === 'failed'))}
         </nav>
@@ -88,6 +93,7 @@ export class AcViewSettings extends Localized(LitElement) {
 
   /** @param {string} name @param {import('../client/module-list.js').Module[]} modules */
   _form(name, modules) {
+    if (name === SECRETS) return html`<div class="heading"><h2>${t('settings.secrets')}</h2></div><ac-secrets></ac-secrets>`;
     const module = modules.find((one) => one.name === name);
     return html`
       <div class="heading">

@@ -97,10 +97,12 @@ def _keys(host: Host) -> dict[str, str]:
 
 _SECRET = "/api/secrets/{name}"  # noqa: S105 - an address
 
+_LIST = ServerRoute(
+    "GET", "/api/secrets", list_secrets, "The names of secrets, and which modules use them.", answer=SecretsView
+)
+
 ROUTES = (
-    ServerRoute(
-        "GET", "/api/secrets", list_secrets, "The names of secrets, and which modules use them.", answer=SecretsView
-    ),
+    _LIST,
     ServerRoute(
         "PUT",
         _SECRET,
@@ -112,4 +114,17 @@ ROUTES = (
         limit_bytes=_BODY_BYTES,
     ),
     ServerRoute("DELETE", _SECRET, delete_secret, "Forget a secret; it waits for a person.", action="change_settings"),
+)
+
+APPROVAL_ROUTES = (
+    _LIST,
+    ServerRoute(
+        "PUT",
+        _SECRET,
+        put_secret,
+        "Keep a secret that a person has typed in the approval view; it is never given back.",
+        action="change_policy",
+        body=SecretBody,
+        limit_bytes=_BODY_BYTES,
+    ),
 )
