@@ -17,7 +17,10 @@ TOOLS = {
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
     "hidden": [
         {"name": "seen", "inputSchema": OBJECT},
+        {"name": "seen_too", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app", "model"]}}},
         {"name": "unseen", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app"]}}},
+        {"name": "for_nobody", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": []}}},
+        {"name": "unclear", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": "app"}}},
     ],
 }
 ONE = [{"name": "go", "inputSchema": OBJECT}]

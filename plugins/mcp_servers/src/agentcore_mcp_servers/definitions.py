@@ -5,15 +5,14 @@ import mcp_types as types
 from agentcore.api import Effect, ToolAnnotations, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
 
-APP_ONLY = "app"
 _EXECUTE: tuple[Effect, ...] = ("execute",)
 
 
 def is_for_models(tool: types.Tool) -> bool:
-    """Whether a model may have a tool: one that is for a view of the server's alone is hidden from it."""
+    """Whether a model may have a tool: who says for whom it is, and does not name models, keeps it from them."""
     ui = (tool.meta or {}).get("ui")
     visibility = ui.get("visibility") if isinstance(ui, dict) else None
-    return not isinstance(visibility, list) or not visibility or "model" in visibility
+    return visibility is None or (isinstance(visibility, list) and "model" in visibility)
 
 
 def definition_of(tool: types.Tool, name: str, block: ServerBlock) -> ToolDefinition:
