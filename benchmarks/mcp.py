@@ -8,11 +8,12 @@ import asyncio
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from agentcore.supervision.descendants import below
@@ -39,7 +40,8 @@ Costs = tuple[list[float], list[float]]
 def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*_over_http(Path(folder) / "http"), asyncio.run(_mounted(Path(folder) / "mounted"))]
+        place = Path(folder)
+        return [*_over_http(place / "http"), _over_stdio(place / "stdio"), asyncio.run(_mounted(place / "mounted"))]
 
 
 def _over_http(folder: Path) -> list[Row]:
@@ -53,6 +55,107 @@ def _over_http(folder: Path) -> list[Row]:
             with _stateless(server, key) as call:
                 rows.append(_row(f"/mcp, {STATELESS}, against our own HTTP call", server.pid, call, own))
     return rows
+
+
+_ECHO = """
+import asyncio, sys
+
+ANSWER = open(sys.argv[2], "rb").read()
+
+async def serve(reader, writer):
+    while await reader.readline():
+        writer.write(ANSWER)
+        await writer.drain()
+
+async def main():
+    async with await asyncio.start_unix_server(serve, sys.argv[1]) as server:
+        print("ready", flush=True)
+        await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+_RELAY = """
+import asyncio, os, sys
+
+async def pump(reader, write, drain):
+    while data := await reader.read(65536):
+        write(data)
+        await drain()
+
+async def nothing():
+    pass
+
+async def main():
+    there, out = await asyncio.open_unix_connection(sys.argv[1])
+    lines = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    pumps = pump(lines, out.write, out.drain), pump(there, lambda data: os.write(1, data), nothing)
+    await asyncio.wait([asyncio.ensure_future(each) for each in pumps], return_when=asyncio.FIRST_COMPLETED)
+
+asyncio.run(main())
+"""
+
+
+def _over_stdio(folder: Path) -> Row:
+    """A call through `agentcore mcp` against the same bytes through a bare relay to a server that only answers."""
+    app = {"clients": {"bench": {"mode": "allow"}}}
+    client = {"name": "bench", "version": "1"}
+    hello = _message("initialize", {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": client})
+    body = _message("tools/call", {"name": _TOOL, "arguments": _ARGUMENTS}) + b"\n"
+    with ExitStack() as stack:
+        server = stack.enter_context(servers.agentcore(folder, {"noop": NOOP.format(name=_TOOL)}, app))
+        environ = os.environ | {
+            "AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state"),
+            "AGENTCORE_TOKEN": server.token,
+        }
+        command = ["-m", "agentcore", "mcp", "--client", "bench", "--config", str(folder / "app.json")]
+        ours = stack.enter_context(_piped(*command, env=environ))
+        _said(ours, hello + b"\n")
+        _write(ours, b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        answer = _said(ours, body)
+        assert b'"isError":true' not in answer, answer
+        (folder / "answer").write_bytes(answer)
+        echo = stack.enter_context(_piped("-c", _ECHO, str(folder / "socket"), str(folder / "answer")))
+        assert echo.stdout is not None
+        echo.stdout.readline()
+        bare = stack.enter_context(_piped("-c", _RELAY, str(folder / "socket")))
+
+        async def through(relay: subprocess.Popen[bytes]) -> None:
+            if len(_said(relay, body)) != len(answer):
+                raise AssertionError("another answer than before")
+
+        costs = asyncio.run(_in_turn(lambda: through(ours), lambda: through(bare)))
+    return _row_of("stdio, against a bare relay to a server that only answers", costs, 2.5)
+
+
+@contextmanager
+def _piped(*arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, *arguments], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _write(process: subprocess.Popen[bytes], line: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line)
+    process.stdin.flush()
+
+
+def _said(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    """The answer to a line; what is told besides is passed over."""
+    _write(process, line)
+    assert process.stdout is not None
+    while b'"id":' not in (answer := process.stdout.readline()):
+        if not answer:
+            raise AssertionError("the relay ended")
+    return answer
 
 
 _SERVER = """
