@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.runner import ServerRunner
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -26,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types.methods import serialize_server_result
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import Background
 from agentcore.bounds import APPROVAL_SECONDS
@@ -123,17 +124,26 @@ class Door:
         for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             self._background.start(self._changes.publish(change))
 
-    async def answer_call(self, channel: Channel, connection: Connection, given: dict[str, Any]) -> dict[str, Any]:
-        """Answer `tools/call` of the newest revision as the SDK's runner does, which validates each message twice.
+    def answer(
+        self, runner: ServerRunner[Any], channel: Channel, method: str, params: dict[str, Any] | None
+    ) -> Awaitable[dict[str, Any]]:
+        """Answer a request of a client: a call by itself, anything else as the SDK's runner does.
 
         Args:
-            channel: The way to the client, with who it is.
-            connection: What it says of itself, and has been found right.
-            given: The parameters.
+            runner: Holds what is known of the client.
+            channel: The way to it, with who it is.
+            method: What it asks.
+            params: The parameters.
         Raises:
             MCPError: It cannot be answered.
             ValidationError: The parameters are none.
         """
+        if method == "tools/call" and params is not None and _is_known(runner.connection):
+            return self._call_at_once(runner.connection, channel, params)
+        return runner.on_request(channel, method, params)
+
+    async def _call_at_once(self, connection: Connection, channel: Channel, given: dict[str, Any]) -> dict[str, Any]:
+        """A call in the newest two revisions, without validating its parameters and its result twice."""
         params = types.CallToolRequestParams.model_validate(given, by_name=False)
         metadata = channel.message_metadata
         ctx: Context = ServerRequestContext(
@@ -150,8 +160,11 @@ class Door:
         said: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         if isinstance(result, types.InputRequiredResult):
             said = serialize_server_result("tools/call", connection.protocol_version, said)
-        meta = {types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
-        return {"resultType": "complete"} | said | {"_meta": said.get("_meta", {}) | meta}
+        if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
+            del said["resultType"]
+            return said
+        said["_meta"] = {**said.get("_meta", {}), types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        return said
 
     # -- what clients ask --------------------------------------------------------------------------------------
 
@@ -320,6 +333,13 @@ class _Server(Server[Any]):
     @cached_property
     def _stamp(self) -> dict[str, Any]:
         return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _is_known(connection: Connection) -> bool:
+    """Whether it speaks one of the newest two revisions, and what it says of itself is what these have."""
+    if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
+        return connection.initialize_accepted
+    return connection.protocol_version in MODERN_PROTOCOL_VERSIONS and connection.client_params is not None
 
 
 def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:

@@ -115,7 +115,7 @@ class Pipe:
             self._refuse(runner.code, runner.message, request.id, runner.data)
             return
         reply = PipeReply(session, self._channel, request, can_ask=runner is session.runner)
-        work = asyncio.ensure_future(runner.on_request(reply, request.method, request.params))
+        work = asyncio.ensure_future(self._door.answer(runner, reply, request.method, request.params))
         session.in_flight[request.id] = work
         work.add_done_callback(lambda done: self._finish(request, reply, done))
 

@@ -3,14 +3,15 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
 from mcp.server.connection import Connection
 from mcp.server.models import InitializationOptions
 from mcp.server.runner import ServerRunner
-from mcp.shared.dispatcher import CallOptions
+from mcp.shared.dispatcher import CallOptions, DispatchContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.transport_context import TransportContext
 from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JSONRPCResponse, RequestId
 
 from agentcore.encoding import to_json
@@ -73,7 +74,7 @@ class McpSession:
     """
 
     def __init__(self, caller: Caller, door: Door, handshake: InitializationOptions) -> None:
-        self.caller = caller
+        self.caller, self._door = caller, door
         self.standalone = Standalone(self)
         self.connection = Connection.for_loop(self.standalone, session_id=caller.session_id)
         self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
@@ -82,6 +83,12 @@ class McpSession:
         self.is_held = False
         self._asked: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
+
+    def answer(
+        self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
+    ) -> Awaitable[dict[str, Any]]:
+        """Answer one of its requests."""
+        return self._door.answer(self.runner, reply, method, params)
 
     def restore(self, client: InitializeRequestParams, protocol_version: str) -> None:
         """Go on where an earlier process was."""

@@ -5,7 +5,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -98,12 +98,8 @@ class Stateless:
     ) -> Answer | Sent:
         connection = connection_of(route)
         reply = Reply(exchange, caller, request)
-        if request.method == "tools/call" and request.params is not None and _is_right(connection, route):
-            answering: Awaitable[dict[str, Any]] = self._door.answer_call(reply, connection, request.params)
-        else:
-            runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
-            answering = runner.on_request(reply, request.method, request.params)
-        work = asyncio.ensure_future(answering)
+        runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
+        work = asyncio.ensure_future(self._door.answer(runner, reply, request.method, request.params))
 
         def end() -> None:
             work.cancel()
@@ -119,12 +115,6 @@ class Stateless:
             work.cancel()
             exchange.parts.streams.discard(end)
             exchange.connection.on_lost = exchange.connection.end_stream = None
-
-
-def _is_right(connection: Connection, route: InboundModernRoute) -> bool:
-    """Whether what a client says of itself is what the revision has."""
-    is_named = route.client_info is None or connection.client_params is not None
-    return connection.client_capabilities is not None and is_named
 
 
 def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:

@@ -129,7 +129,7 @@ class Streamable:
                 HTTPStatus.BAD_REQUEST, INVALID_REQUEST, "a request with this id is being answered already", message.id
             )
         reply = SessionReply(exchange, session, message)
-        work = asyncio.ensure_future(session.runner.on_request(reply, message.method, message.params))
+        work = asyncio.ensure_future(session.answer(reply, message.method, message.params))
         session.in_flight[message.id] = work
 
         def end() -> None:
