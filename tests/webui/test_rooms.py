@@ -26,7 +26,7 @@ FEATURES: dict[str, set[str]] = {
     "activity": {"tools"},
     "clients": set(),
     "chat": {"approval", "models", "queue", "results", "tools"},
-    "modules": {"settings"},
+    "modules": {"settings", "tools"},
     "tabs": {"modules"},
     "module-pages": {"tabs"},
 }

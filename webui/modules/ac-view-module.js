@@ -9,6 +9,7 @@ import {badges, base, buttons, cards, views} from '../ui/styles.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
+import '../tools/ac-tool-effects.js';
 import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
@@ -218,7 +219,8 @@ export class AcViewModule extends Localized(LitElement) {
         <ul class="card">${tools.map((tool) => html`
           <li>
             <a href=${href(['tools', tool])}><code>${tool}</code></a>
-            <span class="muted">${firstSentence(toolList.find(tool)?.description ?? '')}</span>
+            <span><span class="muted">${firstSentence(toolList.find(tool)?.description ?? '')}</span>
+              <ac-tool-effects .effects=${toolList.find(tool)?.effects ?? []}></ac-tool-effects></span>
           </li>`)}
         </ul>
       </section>`;

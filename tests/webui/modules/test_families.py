@@ -65,3 +65,11 @@ async def test_long_title_of_a_module_leaves_room_for_its_page(start_webui, acme
     heading = page.get_by_role("heading", level=1)
     await expect(heading).to_contain_text("Bell ding")
     assert (await heading.bounding_box())["height"] < 120
+
+
+async def test_page_of_a_module_says_what_each_of_its_tools_may_do(start_webui, acme_site):
+    bells.install(acme_site)
+    ui = await start_webui(config={"bells": {"small": {"sound": "ding"}}, "modules": ["bell_small"]})
+    page = await ui.page("#/modules/bell_small")
+    tool = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="bell_small_ring"))
+    await expect(tool).to_contain_text("Writes")
