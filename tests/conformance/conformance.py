@@ -13,6 +13,30 @@ OWN = ["session"]
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
+DEFAULTS = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "default": True},
+    },
+}
+OPTIONS = ["option1", "option2", "option3"]
+TITLED = [{"const": f"value{number}", "title": f"Choice {number}"} for number in (1, 2, 3)]
+CHOICES = {
+    "type": "object",
+    "properties": {
+        "untitledSingle": {"type": "string", "enum": OPTIONS},
+        "titledSingle": {"type": "string", "oneOf": TITLED},
+        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2"], "enumNames": ["Option One", "Option Two"]},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": OPTIONS}},
+        "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
+    },
+}
+
+
 def form(title: str, **properties: str) -> dict[str, Any]:
     """A form of fields of these types, all required."""
     fields = {name: {"type": kind} for name, kind in properties.items()}
@@ -144,6 +168,26 @@ class Conformance(Module):
         wishes = (ctx.ask("Name?", schema=form("user_name", name="string")), ctx.sample("Hello"), ctx.client_roots())
         await asyncio.gather(*wishes, return_exceptions=True)
         return "done"
+
+    @tool(effects=OWN)
+    async def test_sampling(self, ctx: ToolContext, prompt: str) -> str:
+        """Have the client's model answer."""
+        return f"LLM response: {await ctx.sample(prompt, max_tokens=100)}"
+
+    @tool(effects=OWN)
+    async def test_elicitation(self, ctx: ToolContext, message: str) -> str:
+        """Ask for what the message says."""
+        return f"User response: {await ctx.ask(message, schema=form('user', username='string', email='string'))}"
+
+    @tool(effects=OWN)
+    async def test_elicitation_sep1034_defaults(self, ctx: ToolContext) -> str:
+        """Ask with defaults."""
+        return f"Elicitation completed: {await ctx.ask('Please review', schema=DEFAULTS)}"
+
+    @tool(effects=OWN)
+    async def test_elicitation_sep1330_enums(self, ctx: ToolContext) -> str:
+        """Ask for choices."""
+        return f"Elicitation completed: {await ctx.ask('Please choose', schema=CHOICES)}"
 
     # -- prompts -------------------------------------------------------------------------------------------------
 
