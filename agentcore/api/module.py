@@ -52,6 +52,8 @@ class Module(Generic[S]):
         examples: What somebody may try first, without harm: the tool, a title (or a mapping from language to that), and
             arguments that work in any workspace.
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
+        definitions_need_review: What it offers comes from elsewhere, such as another server, and may change: a person
+            sees each definition before it is offered, and again when it is another.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
         runtime: The way to the host; set before `init`.
     """
@@ -66,6 +68,7 @@ class Module(Generic[S]):
     translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     runs_scripts_in_page: ClassVar[bool] = False
+    definitions_need_review: ClassVar[bool] = False
     init_timeout_s: ClassVar[float | None] = None
 
     class Settings(pydantic.BaseModel):

@@ -15,6 +15,7 @@ from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.files.workspace import Workspace
+from agentcore.host.approvals.definition_review import DefinitionReview
 from agentcore.host.approvals.pairings import Pairings
 from agentcore.host.approvals.policy_changes import PolicyChanges
 from agentcore.host.approvals.queue import ApprovalQueue
@@ -102,10 +103,12 @@ class Host:
             routes=self.routes,
             own_origins=self.own_origins,
         )
+        self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
         lifecycle = Lifecycle(
             services,
             self.registry,
             self.sources,
+            self.definition_review,
             end_calls=self.calls.end,
             on_code=self._guard.tell_modules,
             given=given,
@@ -135,6 +138,7 @@ class Host:
                 host = cls(config, state, store, given)
                 await host.policy.restore()
                 await host.sources.restore()
+                await host.definition_review.restore()
                 host._watchdog.start()
                 try:
                     # what ends because the server does was not closed by anybody: the strip stays as it was
@@ -273,6 +277,10 @@ class Host:
     async def _use_choice(self, module: str) -> None:
         # a method, because the modules are made of what was found, and so after it
         await self.modules.use_choice(module)
+
+    async def _read_again(self, module: str) -> None:
+        # a method for the same reason
+        await self.modules.read_again(module)
 
     def _definition_of(self, tool: str) -> ToolDefinition | None:
         registered = self.registry.tools.get(tool)

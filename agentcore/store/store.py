@@ -16,6 +16,7 @@ from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
 from agentcore.store.record.call_row import notice
 from agentcore.store.record.record import Record
+from agentcore.store.seen_definitions import SeenDefinitions
 from agentcore.store.state.state_dir import StateDir
 from agentcore.store.tab_store import TabStore
 
@@ -35,6 +36,7 @@ class Store:
     tabs: TabStore
     module_sources: ModuleSources
     mcp_sessions: McpSessionStore
+    seen_definitions: SeenDefinitions
 
     @classmethod
     @asynccontextmanager
@@ -65,6 +67,7 @@ class Store:
                 TabStore(database),
                 ModuleSources(database),
                 McpSessionStore(database),
+                SeenDefinitions(database),
             )
 
 

@@ -70,6 +70,7 @@ class HostPlan:
         roots: Workspace roots; none: a new folder.
         environ: Environment variables that are settings.
         is_failure_expected: Whether the test wants a module that does not get ready.
+        accepts_definitions: Whether a person has accepted what modules offer whose definitions need that.
     """
 
     modules: Sequence[ModuleLike] = ()
@@ -77,6 +78,7 @@ class HostPlan:
     roots: Sequence[Path] = ()
     environ: Mapping[str, str] | None = None
     is_failure_expected: bool = False
+    accepts_definitions: bool = True
 
     def given(self) -> list[Module]:
         """The modules that are handed over as objects, each with its name."""
@@ -163,6 +165,13 @@ class RunningHost:
             self._schemas[id(definition)] = (definition, compile_schema(definition.output_schema))
         return self._schemas[id(definition)][1]
 
+    async def accept_definitions(self) -> None:
+        """Accept, as a person does, what modules offer whose definitions need that; done once when the host starts."""
+        changes = self.host.policy_changes
+        while waiting := [change for change in changes.waiting if change.proposal.kind == "definitions"]:
+            for change in waiting:
+                await changes.decide(change.change_id, approved=True, by="test")
+
     def answer_approvals(self, *, approve: bool) -> None:
         """Let a person approve, or reject, every call that is asked about from now on; `asked` keeps them."""
 
@@ -194,6 +203,8 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
     with StateDir.open(config.file, roots, environ=environ) as state:
         async with Host.open(config, state, plan.given()) as host:
             running = RunningHost(host, roots[0])
+            if plan.accepts_definitions:
+                await running.accept_definitions()
             if not plan.is_failure_expected and (problems := running.problems()):
                 raise ModuleNotReadyError("\n".join(problems))
             yield running

@@ -14,6 +14,7 @@ from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import module_settings, validate_settings
 from agentcore.errors import ToolError
+from agentcore.host.approvals.definition_review import DefinitionReview
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.discovery.families import FamilyMember
@@ -49,12 +50,13 @@ class Lifecycle:
         services: HostServices,
         registry: ToolRegistry,
         sources: SourceChoice,
+        review: DefinitionReview,
         *,
         end_calls: EndCalls,
         on_code: Callable[[Iterable[ModuleRecord]], None],
         given: Sequence[Module] = (),
     ) -> None:
-        self._services, self._registry, self._sources = services, registry, sources
+        self._services, self._registry, self._sources, self._review = services, registry, sources, review
         self._end_calls, self._on_code = end_calls, on_code
         self._config = services.config
         self._settled: dict[str, asyncio.Event] = {}
@@ -118,7 +120,7 @@ class Lifecycle:
             await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
         await _call_hook(record, "init", limit_s, runtime=record.runtime)
-        await loader.definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        await self._take_definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
         await loader.component(record, await _call_hook(record, "get_web_component", HOOK_SECONDS))
         if record.found is not None:
             version = record.origin.get("version", "")
@@ -222,6 +224,7 @@ class Lifecycle:
         record.notes.clear()
         await self._clear_up(record)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
+        record.withheld = []
 
     async def _clear_up(self, record: ModuleRecord) -> None:
         """Find what a module has left; of modules that share their code, when the last one of them has ended."""
@@ -265,6 +268,23 @@ class Lifecycle:
         self._on_code(self.records.values())
         self._services.events.publish("tools.changed", {"tools": len(self._registry.tools)})
 
+    async def _take_definitions(self, record: ModuleRecord, given: Any) -> None:
+        """Read what a module offers; what a person has to see first is held back."""
+        await loader.definitions(record, given)
+        record.withheld = []
+        if not record.manifest.definitions_need_review:
+            return
+        others = [name for name, tool in self._registry.tools.items() if tool.module is not record]
+        waits = self._review.hold_back(record.name, [tool.definition for tool in record.tools], others)
+        record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
+        record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
+
+    async def read_again(self, name: str) -> None:
+        """Have a module's tools read anew, if it is ready."""
+        record = self.records.get(name)
+        if record is not None and record.state == "ready":
+            await self._refresh(record)
+
     def _refresh_later(self, record: ModuleRecord) -> None:
         if record.state == "ready":
             # in no TaskGroup: a module asks for it in the middle of its own code; `_release` ends it, and waits
@@ -276,8 +296,9 @@ class Lifecycle:
         try:
             given = await _call_hook(record, "get_tool_definitions", HOOK_SECONDS)
             if record.state == "ready":
-                await loader.definitions(record, given)
+                await self._take_definitions(record, given)
                 self.merge()
+                self.tell(record)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module

@@ -65,6 +65,7 @@ class Manifest:
     stands_in_for: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     runs_scripts_in_page: bool = False
+    definitions_need_review: bool = False
     init_timeout_s: float | None = None
     instructions: str = ""
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -98,6 +99,9 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
         requires=attributes.names("requires"),
         stands_in_for=attributes.names("stands_in_for"),
         claims=attributes.texts("claims", "absolute paths", _CLAIM),
+        definitions_need_review=read_flag(
+            attributes.get("definitions_need_review", default=False), attributes.where("definitions_need_review")
+        ),
         runs_scripts_in_page=read_flag(
             attributes.get("runs_scripts_in_page", default=False), attributes.where("runs_scripts_in_page")
         ),

@@ -99,6 +99,9 @@ class RegisteredTool:
         return self is other or (self.module is other.module and self.definition.acts_like(other.definition))
 
 
+_NAMES_SAID = 10
+
+
 @dataclass(eq=False)
 class ModuleRecord:
     """A module that is listed, or was.
@@ -109,6 +112,7 @@ class ModuleRecord:
         hooks: Hook name to implementation, as long as it is not stopped.
         executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
         tools: Its tools, before those whose name another module has are left out.
+        withheld: Those of its tools that wait for a person, who has not seen them as they are now.
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
         notes: What it says about its surroundings: subject to what was found and what to do.
@@ -144,6 +148,7 @@ class ModuleRecord:
     executes_async: bool = True
     runtime: Any = None
     tools: list[RegisteredTool] = field(default_factory=list)
+    withheld: list[RegisteredTool] = field(default_factory=list)
     tool_errors: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -179,6 +184,12 @@ class ModuleRecord:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()
         first = [self.reload_error] if self.reload_error else []
+        if self.withheld:
+            names = [tool.definition.name for tool in self.withheld]
+            more = f" and {len(names) - _NAMES_SAID} more" if len(names) > _NAMES_SAID else ""
+            first.append(
+                f"you have not seen these tools as they are now, so they wait: {', '.join(names[:_NAMES_SAID])}{more}"
+            )
         left = [f"when it was stopped it left {what}" for what in self.left_behind]
         return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
 

@@ -163,6 +163,10 @@ class Modules:
         found = [each for name in names for each in candidates(name, self._config)]
         return tuple((each.name, described(each), each.fingerprint()) for each in found)
 
+    async def read_again(self, name: str) -> None:
+        """Have a module's tools read anew, if it is ready."""
+        await self._lifecycle.read_again(name)
+
     async def use_choice(self, name: str) -> None:
         """Run a listed module with what a person has chosen to stand behind its name."""
         async with self._change:

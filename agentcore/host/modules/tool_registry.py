@@ -111,8 +111,21 @@ class ToolRegistry:
                 f"module {module.name!r} of tool {name!r} has failed: {module.reason}",
                 module=module.name,
             )
+        if (waiting := self._withheld(name)) is not None:
+            message = (
+                f"tool {name!r} of module {waiting!r} is new, or another than the person has seen, and waits for them "
+                "in the approval view"
+            )
+            raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
         near = near_names(name, self.tools)
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+
+    def _withheld(self, name: str) -> str | None:
+        """The module of a tool that waits for a person; None: there is none of this name."""
+        for record in self.records.values():
+            if record.state == "ready" and any(tool.definition.name == name for tool in record.withheld):
+                return record.name
+        return None
 
     def stood_in_for(self) -> frozenset[str]:
         """Modules whose tools a ready module offers in its own form."""

@@ -87,6 +87,8 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """What else has the name, and is loaded only once a person chooses it."""
     requires: list[str] = []
     tools: list[str] = []
+    withheld: list[str] = []
+    """Tools that nobody is offered before a person has accepted them as they are now."""
     problems: list[str] = []
     """What is wrong although it may run, one sentence each; what `reloadError` says is among it."""
     notes: list[NoteView] = []
@@ -182,6 +184,7 @@ def _of_record(
         others=[_source(record.name, each, host) for each in found if not _is_used(record, each)] if is_on else [],
         requires=list(record.manifest.requires),
         tools=tools,
+        withheld=[tool.definition.name for tool in record.withheld],
         problems=[*record.problems(), *record.problems_of_models()],
         notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
         routes=[RouteView(method=r.method, path=r.path, kind=r.kind) for r in host.routes.of(record.name)],

@@ -372,6 +372,19 @@ _MCP_SESSIONS = (
     """,
 )
 
+_SEEN_DEFINITIONS = (
+    # of modules whose definitions need a person: the whole of each, as it was shown
+    """
+    CREATE TABLE seen_definitions (
+        module TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        verdict TEXT NOT NULL CHECK (verdict IN ('accepted', 'refused')),
+        PRIMARY KEY (module, tool, verdict)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -392,5 +405,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CLIENT_CALLS,
     _CALL_WORDS,
     _MCP_SESSIONS,
+    _SEEN_DEFINITIONS,
 )
 """The statements of each step, in order."""

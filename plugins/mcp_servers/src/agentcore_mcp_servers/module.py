@@ -46,6 +46,7 @@ _SPARE_SECONDS = 30.0
 class McpServer(Module):
     """An MCP server."""
 
+    definitions_need_review: ClassVar[bool] = True
     init_timeout_s: ClassVar[float | None] = START_SECONDS + _SPARE_SECONDS
 
     def __init__(self, name: str, block: ServerBlock) -> None:

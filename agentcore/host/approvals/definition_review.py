@@ -1,0 +1,132 @@
+"""`DefinitionReview`: what a module offers cannot change under whoever has seen it; what is new or other waits."""
+
+import difflib
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+
+import structlog
+
+from agentcore.api import Principal, ToolDefinition
+from agentcore.errors import ToolError
+from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
+from agentcore.store.seen_definitions import SeenDefinitions, Verdict
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 100
+"""Definitions that a person is shown in one change; of more, the others come after it."""
+
+_SERVER = Principal("server")
+_WORD = re.compile(r"[A-Za-z0-9_-]{6,64}")
+
+Use = Callable[[str], Awaitable[object]]
+"""Has a module's tools read anew."""
+
+
+class DefinitionReview:
+    """Knows what a person has accepted of modules whose definitions need it, and lays before them what they have not.
+
+    What was accepted is compared as a whole: name, description, schemas, annotations. A tool that is other than that is
+    offered to nobody, also not as it was before.
+
+    Args:
+        store: Where the person's word is kept.
+        changes: Where they decide.
+        use: Has a module's tools read anew.
+    """
+
+    def __init__(self, store: SeenDefinitions, changes: PolicyChanges, use: Use) -> None:
+        self._store, self._changes, self._use = store, changes, use
+        self._accepted: dict[str, dict[str, str]] = {}
+        self._refused: dict[str, dict[str, str]] = {}
+        self._proposed: dict[str, tuple[str, dict[str, str]]] = {}
+        self._deciding: set[str] = set()
+
+    async def restore(self) -> None:
+        """Load what was said."""
+        for row in await self._store.load():
+            kept = self._accepted if row.verdict == "accepted" else self._refused
+            kept.setdefault(row.module, {})[row.tool] = row.definition
+
+    def hold_back(self, module: str, offered: Iterable[ToolDefinition], known: Iterable[str]) -> frozenset[str]:
+        """The names of the tools that wait for a person, who is asked about them unless they have refused them.
+
+        Args:
+            module: The module.
+            offered: All that it offers now.
+            known: Names of tools of other modules, for pointing out a text that speaks of them.
+        """
+        texts = {definition.name: _text(definition) for definition in offered}
+        accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
+        waits = [name for name, text in texts.items() if accepted.get(name) != text]
+        asked = [name for name in waits if refused.get(name) != texts[name]]
+        self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
+        return frozenset(waits)
+
+    def _ask(self, module: str, texts: dict[str, str], others: set[str]) -> None:
+        if module in self._deciding:
+            return  # its tools are read anew when that is done
+        change_id, before = self._proposed.get(module, ("", {}))
+        is_waiting = any(change.change_id == change_id for change in self._changes.waiting)
+        if is_waiting and before == texts:
+            return
+        if is_waiting:
+            self._changes.withdraw(change_id)
+        self._proposed.pop(module, None)
+        if not texts:
+            return
+        accepted = self._accepted.get(module, {})
+        labels = {name: _label(name, text, others) for name, text in texts.items()}
+        diff = tuple((labels[name], _diff(labels[name], accepted.get(name, ""), text)) for name, text in texts.items())
+        proposal = Proposal("definitions", module, tuple(texts), diff, lasts=True)
+        try:
+            change = self._changes.propose(
+                proposal, _SERVER, partial(self._accept, module, texts), partial(self._refuse, module, texts)
+            )
+        except ToolError as exc:
+            log.warning("definitions_not_shown", module=module, reason=exc.message)
+            return
+        self._proposed[module] = (change.change_id, texts)
+
+    async def _accept(self, module: str, texts: dict[str, str]) -> None:
+        await self._keep(module, texts, "accepted")
+        self._accepted.setdefault(module, {}).update(texts)
+        await self._use(module)
+
+    async def _refuse(self, module: str, texts: dict[str, str]) -> None:
+        await self._keep(module, texts, "refused")
+        self._refused.setdefault(module, {}).update(texts)
+        await self._use(module)
+
+    async def _keep(self, module: str, texts: dict[str, str], verdict: Verdict) -> None:
+        self._deciding.add(module)
+        try:
+            await self._store.decide(module, texts, verdict)
+        finally:
+            self._deciding.discard(module)
+            self._proposed.pop(module, None)
+
+
+def _text(definition: ToolDefinition) -> str:
+    """All that the module says of a tool, as it is compared and shown; what app.json says of it is not among that."""
+    said = {
+        "description": definition.description.splitlines(),
+        "arguments": definition.input_schema,
+        "result": definition.output_schema,
+        "annotations": definition.annotations.to_mcp(),
+    }
+    shown = {name: value for name, value in said.items() if value not in (None, {})}
+    return json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True)
+
+
+def _label(name: str, text: str, others: set[str]) -> str:
+    """A tool's name, and whose tools its texts speak of: they may be meant to lead a model to those."""
+    named = sorted({word for word in _WORD.findall(text) if word in others})
+    return f"{name} (speaks of tools of other modules: {', '.join(named[:5])})" if named else name
+
+
+def _diff(label: str, before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=3)
+    return "\n".join(lines) + "\n"
