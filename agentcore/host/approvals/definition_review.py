@@ -3,8 +3,9 @@
 import difflib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -110,15 +111,25 @@ class DefinitionReview:
 
 
 def _text(definition: ToolDefinition) -> str:
-    """All that the module says of a tool, as it is compared and shown; what app.json says of it is not among that."""
-    said = {
-        "description": definition.description.splitlines(),
+    """All that the module says of a tool, as it is compared and shown; what app.json says of it is not among that.
+
+    What the module has written is indented, so that none of it looks like the next part.
+    """
+    said = definition.description.splitlines() or [""]
+    parts = {
         "arguments": definition.input_schema,
         "result": definition.output_schema,
-        "annotations": definition.annotations.to_mcp(),
+        "hints": definition.annotations.to_mcp(),
     }
-    shown = {name: value for name, value in said.items() if value not in (None, {})}
-    return json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True)
+    lines = [f"  {line}" for line in said]
+    for name, value in parts.items():
+        if value:
+            lines += [f"{name}:", *(f"  {line}" for line in _json(value).splitlines())]
+    return "\n".join(lines)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
 
 
 def _label(name: str, text: str, others: set[str]) -> str:
