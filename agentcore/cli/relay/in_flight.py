@@ -18,7 +18,7 @@ class InFlight:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._methods: dict[Id, str] = {}
+        self._methods: dict[Id, list[str]] = {}
         self.first_line = b""
         self.has_begun = False
 
@@ -26,10 +26,13 @@ class InFlight:
         """Look at a line of the client's."""
         message = _envelope(line)
         request_id, method = message.get("id"), message.get("method")
+        if method == "notifications/cancelled":
+            self._forget(message)
         if not isinstance(method, str) or isinstance(request_id, bool) or not isinstance(request_id, Id):
             return
         with self._lock:
-            self._methods[request_id] = method
+            # an id may be in use already: then the server refuses the later one, and answers the first
+            self._methods.setdefault(request_id, []).append(method)
         if method == "initialize" and not self.has_begun:
             self.first_line = line
 
@@ -40,15 +43,26 @@ class InFlight:
             return
         request_id: Id = json.loads(found.group(1))
         with self._lock:
-            if self._methods.pop(request_id, None) == "initialize":
+            methods = self._methods.get(request_id, [])
+            if methods and methods.pop() == "initialize":
                 self.has_begun = True
+            if not methods:
+                self._methods.pop(request_id, None)
 
     def take_all(self) -> list[tuple[Id, str]]:
         """The requests that wait, with their methods; they wait no more. A handshake that has to be repeated stays."""
         with self._lock:
-            waiting = [(request_id, method) for request_id, method in self._methods.items() if self._is_lost(method)]
-            self._methods = {key: method for key, method in self._methods.items() if not self._is_lost(method)}
-        return waiting
+            entries = [(request_id, method) for request_id, methods in self._methods.items() for method in methods]
+            self._methods = {request_id: [method] for request_id, method in entries if not self._is_lost(method)}
+        return [(request_id, method) for request_id, method in entries if self._is_lost(method)]
+
+    def _forget(self, message: dict[str, Any]) -> None:
+        """What the client has cancelled gets no answer."""
+        params = message.get("params")
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(request_id, Id):
+            with self._lock:
+                self._methods.pop(request_id, None)
 
     def _is_lost(self, method: str) -> bool:
         return method != "initialize" or self.has_begun
@@ -83,3 +97,29 @@ def _ends(line: bytes) -> dict[str, Any]:
         if (request_id := re.search(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)', part)) is not None:
             found.setdefault("id", json.loads(request_id.group(1)))
     return found
+
+
+class LineBuffer:
+    """Puts lines together out of pieces, without copying a long one anew for each."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that end in a piece, without their ends."""
+        *ends, rest = data.split(b"\n")
+        lines = []
+        for end in ends:
+            lines.append(b"".join((*self._parts, end)))
+            self._parts, self.size = [], 0
+        if rest:
+            self._parts.append(rest)
+            self.size += len(rest)
+        return lines
+
+    def take(self) -> bytes:
+        """What there is of a line that has not ended, which is kept no longer."""
+        rest = b"".join(self._parts)
+        self._parts, self.size = [], 0
+        return rest

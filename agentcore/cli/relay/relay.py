@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
-from agentcore.cli.relay.in_flight import InFlight, ended
+from agentcore.cli.relay.in_flight import InFlight, LineBuffer, ended
 from agentcore.cli.relay.server_link import NotLetInError, ServerLink
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
@@ -33,7 +33,7 @@ class Relay:
         self._connection: socket.socket | None = None
         self._is_connected = threading.Event()
         self._refusal: NotLetInError | None = None
-        self._writing = threading.Lock()
+        self._writing, self._sending = threading.Lock(), threading.Lock()
 
     def run(self) -> NoReturn:
         """Pass on until the client's end closes, or who started this is gone."""
@@ -47,33 +47,30 @@ class Relay:
     # -- from the client ---------------------------------------------------------------------------------------
 
     def _read_client(self) -> None:
-        rest = b""
+        buffer = LineBuffer()
         while data := os.read(0, _READ_BYTES):
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
+            for line in buffer.feed(data):
                 self._pass_on(line)
-            if len(rest) > _LINE_BYTES:  # the server says what is wrong with it, and keeps none of it
-                self._send(rest)
-                rest = b""
+            if buffer.size > _LINE_BYTES:  # the server says what is wrong with it, and keeps none of it
+                self._is_connected.wait()
+                with self._sending:
+                    self._send(buffer.take())
         self._leave(0)
 
     def _pass_on(self, line: bytes) -> None:
         self._is_connected.wait()
-        self._in_flight.take_request(line)
+        with self._sending:  # so that it is either told as lost, or sent to the server that is there now
+            self._in_flight.take_request(line)
+            if self._refusal is None:
+                self._send(line + b"\n")
         if self._refusal is not None:
             self._answer_lost(self._refusal.kind, self._refusal.message)
-        elif not self._send(line + b"\n"):
-            self._is_connected.clear()  # whoever reads from the server notices, too, and says what became of it
 
-    def _send(self, data: bytes) -> bool:
-        connection = self._connection
-        if connection is None:
-            return False
-        try:
-            connection.sendall(data)
-        except OSError:
-            return False
-        return True
+    def _send(self, data: bytes) -> None:
+        """Send to the server; where that has ended, whoever reads from it notices, and says what became of it."""
+        if self._connection is not None:
+            with suppress(OSError):
+                self._connection.sendall(data)
 
     # -- from the server ---------------------------------------------------------------------------------------
 
@@ -81,18 +78,19 @@ class Relay:
         """Connect, pass on what comes, and connect anew when that ends."""
         while True:
             try:
-                self._connection = self._link.open()
+                connection = self._link.open()
             except NotLetInError as exc:
                 self._refuse(exc)
                 return
             except CliError as exc:
                 self._give_up(exc.message)
-            self._greet_again()
+            with self._sending:
+                self._connection = connection
+                self._greet_again()
             self._is_connected.set()
-            self._copy(self._connection)
+            self._copy(connection)
             self._is_connected.clear()
-            self._connection.close()
-            self._connection = None
+            connection.close()
 
     def _greet_again(self) -> None:
         """Say what became of requests to a server that ended, and repeat a handshake that it had not answered."""
@@ -101,10 +99,10 @@ class Relay:
             self._send(self._in_flight.first_line + b"\n")
 
     def _copy(self, connection: socket.socket) -> None:
-        rest = b""
+        buffer = LineBuffer()
         with suppress(OSError):
             while data := connection.recv(_READ_BYTES):
-                *lines, rest = (rest + data).split(b"\n")
+                lines = buffer.feed(data)
                 for line in lines:
                     self._in_flight.take_answer(line)
                 if lines:

@@ -1,5 +1,6 @@
 """Finding the server of an app.json, or starting one; and the key with which a client is known to it."""
 
+import fcntl
 import json
 import os
 import socket
@@ -19,6 +20,7 @@ _PAUSE_SECONDS = 0.05
 _KEY_BYTES = 1024
 _SAID_BYTES = 2000
 _CLIENTS = "clients"
+_LOCK = ".lock"
 
 
 class ServerLink:
@@ -49,12 +51,21 @@ class ServerLink:
             connection = self._connect()
             if connection is not None and self._is_greeted(connection):
                 self._has_served = self._child is not None
+                self._say_where()
                 return connection
             self._look_after_server()
             if time.monotonic() > until:
                 message = f"no server for {self._config} answers within {_START_SECONDS:g} s"
                 raise CliError(message, hint="see why with: agentcore serve", code=ExitCode.UNREACHABLE)
             time.sleep(_PAUSE_SECONDS)
+
+    def _say_where(self) -> None:
+        """Tell whoever reads the client's log where page and approval view of a server are that was started here."""
+        server = running_server(self._config)
+        if self._child is not None and server is not None:
+            told = server[1].addresses
+            sys.stderr.write(f"agentcore mcp: page at {told.get('page')}, approvals at {told.get('approval')}\n")
+            sys.stderr.flush()
 
     def _connect(self) -> socket.socket | None:
         server = running_server(self._config)
@@ -96,19 +107,33 @@ class ServerLink:
 
     def _key(self) -> str:
         """The client's key: of its file, else a new one, which the server makes for whoever holds the token."""
-        folder = locate_state_dir(self._config, os.environ)
-        path = folder / _CLIENTS / self._client
-        kept = read_private_file(path, _KEY_BYTES)
-        if kept is not None:
-            return kept.decode("ascii", "replace").strip()
-        from agentcore.cli.backend.opening import required_server
-        from agentcore.cli.backend.server_client import ServerClient
-
-        made: dict[str, Any] = ServerClient.of(*required_server(self._config)).post(
-            "/api/mcp/clients", {"name": self._client}
-        )
+        path = locate_state_dir(self._config, os.environ) / _CLIENTS / self._client
+        if (kept := _kept_key(path)) is not None:
+            return kept
         make_private_folder(path.parent)
-        write_private_file(path, made["key"].encode() + b"\n")
+        with (path.parent / _LOCK).open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may start twice at once
+            key = _kept_key(path)
+            if key is None:
+                key = self._made_key()
+                write_private_file(path, key.encode() + b"\n")
+        return key
+
+    def _made_key(self) -> str:
+        from agentcore.cli.backend.opening import required_server
+        from agentcore.cli.backend.server_client import ServerClient, ServerError
+
+        client = ServerClient.of(*required_server(self._config))
+        try:
+            made: dict[str, Any] = client.post("/api/mcp/clients", {"name": self._client})
+        except ServerError as exc:
+            if exc.error["type"] != "approver_exists":
+                raise
+            message = (
+                f"a client {self._client!r} is known already, and its key is not in the state folder: end that one "
+                f"with `agentcore approvers revoke {self._client}`, or take another name for --client"
+            )
+            raise NotLetInError("client_exists", message) from exc
         return str(made["key"])
 
     def _look_after_server(self) -> None:
@@ -160,6 +185,11 @@ class NotLetInError(CliError):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message, code=ExitCode.CALL_FAILED)
         self.kind = kind
+
+
+def _kept_key(path: Path) -> str | None:
+    kept = read_private_file(path, _KEY_BYTES)
+    return None if kept is None else kept.decode("ascii", "replace").strip()
 
 
 def _line(connection: socket.socket) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """MCP over a pipe: one message a line, both ways. What a client's process writes, `agentcore mcp` passes on here."""
 
 import asyncio
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -26,13 +28,16 @@ from agentcore.encoding import to_json
 from agentcore.mcp import Door
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
 from agentcore.server.http.json_text import JsonTextError, parse_json
-from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines
+from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines, TooLong
 from agentcore.server.mcp.messages import error_of
 from agentcore.server.mcp.reply import Told, progress_of, reply_context
 from agentcore.server.mcp.session import McpSession, notification
 from agentcore.server.mcp.stateless import connection_of
 
 _READ_BYTES = 256 * 1024
+_VALUE = rb'("(?:[^"\\]|\\.){1,100}"|-?\d{1,18})'
+_ID_FIRST = re.compile(rb'\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*' + _VALUE)
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*' + _VALUE + rb"\s*\}\s*$")
 
 
 class Channel:
@@ -86,9 +91,10 @@ class Pipe:
             for line in lines.feed(data):
                 await self._take(line)
 
-    async def _take(self, line: bytes | None) -> None:
-        if line is None:
-            self._refuse(PARSE_ERROR, f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound")
+    async def _take(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            said = f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound"
+            self._refuse(PARSE_ERROR, said, _id_in(line))
             return
         try:
             document = parse_json(line)
@@ -157,6 +163,14 @@ class Pipe:
     def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
         error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)
         self._channel.send(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}))
+
+
+def _id_in(line: TooLong) -> RequestId | None:
+    """The id of a request that was not read: clients write it first or last."""
+    head, tail = line.ends
+    found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
+    request_id: RequestId | None = None if found is None else json.loads(found.group(1))
+    return request_id
 
 
 class PipeReply:
