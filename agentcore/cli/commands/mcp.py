@@ -1,19 +1,26 @@
-"""`agentcore mcp`: the tools for an MCP client that starts a command."""
+"""`agentcore mcp`: the tools for an MCP client that starts a command; and the MCP servers behind agentcore."""
 
 import re
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from agentcore.cli.options import config_option
-from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import CliError, ExitCode
 
 _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_FAMILY = "mcpServers"
+"""The key in app.json under which a distribution mounts MCP servers; it is the word that all clients use for them."""
+
+_yes = click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @config_option
-@click.option("--client", required=True, metavar="NAME", help="The client's name, by which its calls are known.")
+@click.option("--client", metavar="NAME", help="The client's name, by which its calls are known.")
 @click.option("--tools", default="", metavar="PATTERNS", help="Offer only these tools, such as 'browser_*,read_file'.")
 @click.option(
     "--wait",
@@ -22,17 +29,205 @@ _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
     metavar="SECONDS",
     help="How long a call waits for a person.  [default: 50]",
 )
-def mcp(config_path: Path, client: str, tools: str, wait_s: float | None) -> None:
+@click.pass_context
+def mcp(context: click.Context, *, config_path: Path, client: str | None, tools: str, wait_s: float | None) -> None:
     """Speak MCP on stdin and stdout: started by MCP clients, see `agentcore connect`.
 
     Passes all on to the running server of that app.json; where none runs, one is started, which lives as long as such
     clients are connected. When the server ends another one takes over, and the client stays connected.
+
+    With a command below, it is about MCP servers whose tools agentcore offers.
     """
+    if context.invoked_subcommand is not None:
+        return
     from agentcore.cli.relay import Relay, ServerLink
 
+    if client is None:
+        raise CliError("--client is missing", hint="agentcore connect CLIENT writes all that a client needs")
     if _CLIENT.fullmatch(client) is None:
         raise CliError(f"--client {client!r} has other characters than letters, digits, - and _, or over 40")
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
     Relay(ServerLink(config, client, tools, wait_s)).run()
+
+
+@mcp.command("add")
+@config_option
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable of its environment.")
+@click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="A header, for a server at an address.")
+@_yes
+@click.argument("name")
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND…|URL")
+def add(
+    *,
+    config_path: Path,
+    variables: Sequence[str],
+    headers: Sequence[str],
+    is_sure: bool,
+    name: str,
+    words: Sequence[str],
+) -> int:
+    """Put an MCP server behind agentcore: a command that is started here, or an address.
+
+    Keep secrets with `agentcore secrets set`, and name them: --env 'TOKEN=${secret:GITHUB_TOKEN}'. While a server runs,
+    the change waits for you in the approval view; so do the server's tools, before a model is offered them.
+
+    \b
+    Examples:
+      agentcore mcp add time -- uvx mcp-server-time
+      agentcore mcp add docs https://mcp.example.com/mcp --header 'Authorization=Bearer ${secret:DOCS}'
+    """
+    block = _block(words, _pairs("--env", variables), _pairs("--header", headers))
+    if name in _servers(config_path):
+        raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")
+    _show({name: block})
+    _make_sure(is_sure)
+    return _change(config_path, name, block)
+
+
+@mcp.command("list")
+@config_option
+@json_option
+def list_servers(config_path: Path, as_json: bool) -> None:
+    """List the MCP servers in app.json, with the modules that they are."""
+    from agentcore.cli.terminal.output import note, print_json, print_table
+
+    listed = _listed(config_path)
+    rows: list[dict[str, Any]] = [
+        {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _runs(block)}
+        for name, block in _servers(config_path).items()
+    ]
+    if as_json:
+        print_json({"servers": rows})
+    elif not rows:
+        note("There is none. agentcore mcp add NAME -- COMMAND puts one behind agentcore.")
+    else:
+        shown = [(row["name"], row["module"], "on" if row["isOn"] else "off", row["runs"]) for row in rows]
+        print_table(("server", "module", "", "runs"), shown)
+
+
+@mcp.command("remove")
+@config_option
+@_yes
+@click.argument("name")
+def remove(config_path: Path, is_sure: bool, name: str) -> int:
+    """Take an MCP server away again."""
+    servers = _servers(config_path)
+    if name not in servers:
+        from agentcore.near_names import near_names, unknown_name
+
+        raise CliError(unknown_name("server", name, near_names(name, list(servers))))
+    _make_sure(is_sure)
+    return _change(config_path, name, None)
+
+
+def _block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:
+    first, *others = words
+    if first.startswith(("http://", "https://")):
+        if others or env:
+            raise CliError("a server at an address takes neither arguments nor --env; it takes --header")
+        return {"url": first} | ({"headers": headers} if headers else {})
+    if headers:
+        raise CliError("--header is for a server at an address; a command takes --env")
+    return {"command": first, "args": others} | ({"env": env} if env else {})
+
+
+def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name:
+            raise CliError(f"{option} {each!r} is not NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def _show(blocks: Mapping[str, Any]) -> None:
+    import json
+
+    click.echo(json.dumps({_FAMILY: blocks}, indent=2, ensure_ascii=False))
+
+
+def _make_sure(is_sure: bool) -> None:
+    if is_sure:
+        return
+    if not sys.stdin.isatty():
+        raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes", code=ExitCode.USAGE)
+    click.confirm("Do that?", abort=True, err=True)
+
+
+def _change(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
+    """Add or remove a server: by the running server, where a person confirms it, else in app.json itself."""
+    from agentcore.cli.backend.opening import running_server
+    from agentcore.cli.backend.server_client import ServerClient, ServerError
+    from agentcore.cli.terminal.output import note
+
+    server = running_server(config_path)
+    done = f"{name} is {'removed' if block is None else 'added'}"
+    if server is None:
+        _change_here(config_path, name, block)
+        click.echo(f"{done}, from the next start.")
+        return ExitCode.OK
+    try:
+        ServerClient.of(*server).send("PUT", f"/api/families/{_FAMILY}", {"blocks": {name: block}})
+    except ServerError as exc:
+        if exc.error["type"] != "confirmation_required":
+            raise
+        note("It waits for you in the approval view, and counts once you apply it there.")
+        return ExitCode.CALL_FAILED
+    click.echo(f"{done}.")
+    return ExitCode.OK
+
+
+def _change_here(config_path: Path, name: str, block: dict[str, Any] | None) -> None:
+    from agentcore.config import ConfigFile, set_modules, without_value
+
+    module, listed = _module_of(name), _listed(config_path)
+    file = ConfigFile.read(config_path)
+    if block is None:
+        file.with_text(without_value(file.source, (_FAMILY, name)))
+        set_modules(config_path, tuple(other for other in listed if other != module))
+    else:
+        file.with_value((_FAMILY, name), block)
+        if module not in listed:
+            set_modules(config_path, (*listed, module))
+
+
+def _servers(config_path: Path) -> dict[str, Any]:
+    from agentcore.config import ConfigFile
+
+    found = ConfigFile.read(config_path).source.value.get(_FAMILY)
+    return found if isinstance(found, dict) else {}
+
+
+def _listed(config_path: Path) -> tuple[str, ...]:
+    from agentcore.config import ConfigFile
+
+    listed = ConfigFile.read(config_path).source.value.get("modules")
+    return tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()
+
+
+def _module_of(name: str) -> str:
+    """The module that a server is.
+
+    Raises:
+        CliError: Nothing that mounts servers is installed, or the name makes none.
+    """
+    from agentcore.host.discovery import installed_families, name_of_block
+    from agentcore.installing import pip_command
+
+    family = next((each for each in installed_families() if each.key == _FAMILY), None)
+    if family is None:
+        raise CliError("what mounts MCP servers is not installed", hint=pip_command("agentcore-mcp-servers"))
+    module = name_of_block(family, name)
+    if not module:
+        raise CliError(f"{name!r} makes no name of a module", hint="take one with letters or digits")
+    return module
+
+
+def _runs(block: Any) -> str:
+    if not isinstance(block, dict):
+        return ""
+    words = [block.get("url") or block.get("command") or "", *(block.get("args") or [])]
+    return " ".join(str(word) for word in words)
