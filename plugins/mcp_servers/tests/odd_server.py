@@ -55,6 +55,11 @@ def call(ident) -> None:
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
         case "mute":
             pass
+        case "rich":
+            note = {"uri": "notes://today", "mimeType": "text/plain", "text": "Water the plants."}
+            sound = {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}
+            link = {"type": "resource_link", "uri": "notes://more", "name": "more"}
+            send({"id": ident, "result": {"content": [sound, {"type": "resource", "resource": note}, link]}})
         case _:
             send({"id": ident, "result": text("done")})
 

@@ -5,7 +5,7 @@ import asyncio
 import psutil
 import pytest
 
-from agentcore.api import Image
+from agentcore.api import Audio, EmbeddedResource, Image
 
 
 def tools_of(host):
@@ -58,6 +58,13 @@ async def test_pictures_are_pictures(mount):
     (picture,) = (await (await mount()).call("example_picture")).blocks()
     assert isinstance(picture, Image)
     assert picture.mime == "image/png"
+
+
+async def test_sounds_and_documents_arrive_as_what_they_are(mount, odd):
+    sound, note, link = (await (await mount(odd("rich"))).call("example_go")).blocks()
+    assert sound == Audio(b"RIFF", "audio/wav")
+    assert note == EmbeddedResource("notes://today", "Water the plants.", "text/plain")
+    assert "notes://more" in link.text
 
 
 async def test_what_fails_there_fails_here_with_its_words(mount):

@@ -24,13 +24,14 @@ from agentcore.api import (
     Supervisor,
     ToolContext,
     ToolDefinition,
+    ToolError,
 )
 from agentcore_mcp_servers.address import ServerAddress
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of, is_for_models
 from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier
-from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
+from agentcore_mcp_servers.names import names_of, prefix_of
 from agentcore_mcp_servers.process import Launch, ServerProcess
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
@@ -91,18 +92,16 @@ class McpServer(Module):
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Have the server do it."""
         assert self._server is not None  # noqa: S101 - the host calls tools between `init` and `shutdown`
-        tool = self._listed[tool_name]
+        tool = self._listed.get(tool_name)
+        if tool is None:
+            raise ToolError("unknown_tool", f"the server does not list {tool_name!r} any more", tool=tool_name)
 
         async def tell(progress: float, total: float | None, message: str | None) -> None:
             share = progress / total if total else None
             ctx.progress(None if share is None else min(max(share, 0.0), 1.0), (message or "")[:500])
 
         result = await self._server.call(tool.name, args, tell)
-        return await result_of(result, ctx.artifacts, self._resources_tool)
-
-    @property
-    def _resources_tool(self) -> str:
-        return tool_name(self._prefix, "resources")
+        return await result_of(result, ctx.artifacts)
 
     # -- the server --------------------------------------------------------------------------------------------
 

@@ -5,7 +5,9 @@ from base64 import b64decode
 
 import mcp_types as types
 
-from agentcore.api import ArtifactLink, Artifacts, Image, Text, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Artifacts, Audio, EmbeddedResource, Image, Text, ToolError, ToolResult
+
+ContentBlock = Text | Image | Audio | EmbeddedResource | ArtifactLink
 
 _PICTURES = frozenset(("image/png", "image/jpeg", "image/webp", "image/gif"))
 _NAME_CHARS = 80
@@ -13,19 +15,18 @@ _ERROR_CHARS = 20_000
 _SAYS_NOTHING = "The tool failed, and the server did not say why."
 
 
-async def result_of(result: types.CallToolResult, artifacts: Artifacts, read_tool: str) -> ToolResult:
+async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolResult:
     """What a model and a program get of a result; all of it comes from the open world.
 
     Args:
         result: What the server gave.
-        artifacts: Where what is no text and no picture is kept.
-        read_tool: The tool that reads the server's resources, for links to them.
+        artifacts: Where what is no text, picture or sound is kept.
     Raises:
         ToolError: `tool_failed`: the server says that the call failed; `result_too_large`.
     """
     if result.is_error:
         raise _failure(result)
-    content = [await _block(block, artifacts, read_tool) for block in result.content]
+    content = [await _block(block, artifacts) for block in result.content]
     return ToolResult(content, data=result.structured_content, untrusted=True)
 
 
@@ -34,36 +35,34 @@ def _failure(result: types.CallToolResult) -> ToolError:
     return ToolError("tool_failed", said[:_ERROR_CHARS] or _SAYS_NOTHING, untrusted=True)
 
 
-async def _block(block: types.ContentBlock, artifacts: Artifacts, read_tool: str) -> Text | Image | ArtifactLink:
+async def _block(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
     match block:
         case types.TextContent():
             return Text(block.text)
-        case types.ImageContent() if block.mime_type in _PICTURES:
-            return Image(_decoded(block.data), block.mime_type)
-        case types.ImageContent() | types.AudioContent():
-            kind = block.mime_type.partition("/")[0] or "data"
-            return await artifacts.save(_decoded(block.data), mime=block.mime_type, name=kind)
+        case types.ImageContent():
+            return await _data(block.data, block.mime_type, "image", artifacts)
+        case types.AudioContent():
+            return Audio(_decoded(block.data), block.mime_type)
         case types.ResourceLink():
             about = f": {block.description}" if block.description else ""
-            return Text(f"Resource {block.uri} ({block.title or block.name}){about}\nRead it with {read_tool}.")
+            return Text(f"Resource {block.uri} ({block.title or block.name}){about}")
         case types.EmbeddedResource():
-            return await resource_block(block.resource, artifacts)
+            return await _resource(block.resource, artifacts)
 
 
-async def resource_block(
-    resource: types.TextResourceContents | types.BlobResourceContents, artifacts: Artifacts
-) -> Text | Image | ArtifactLink:
-    """What a resource holds: text as it is, a picture to look at, anything else as a file.
+async def _resource(
+    held: types.TextResourceContents | types.BlobResourceContents, artifacts: Artifacts
+) -> ContentBlock:
+    if isinstance(held, types.TextResourceContents):
+        return EmbeddedResource(held.uri, held.text, held.mime_type or "text/plain")
+    name = held.uri.rstrip("/").rpartition("/")[2][-_NAME_CHARS:]
+    return await _data(held.blob, held.mime_type or "application/octet-stream", name, artifacts)
 
-    Raises:
-        ToolError: `invalid_result`, `result_too_large`.
-    """
-    if isinstance(resource, types.TextResourceContents):
-        return Text(f"{resource.uri}\n\n{resource.text}")
-    data, mime = _decoded(resource.blob), resource.mime_type or "application/octet-stream"
-    if mime in _PICTURES:
-        return Image(data, mime)
-    return await artifacts.save(data, mime=mime, name=resource.uri.rstrip("/").rpartition("/")[2][-_NAME_CHARS:])
+
+async def _data(encoded: str, mime: str, name: str, artifacts: Artifacts) -> Image | ArtifactLink:
+    """A picture that models take; anything else is kept, and can be saved."""
+    data = _decoded(encoded)
+    return Image(data, mime) if mime in _PICTURES else await artifacts.save(data, mime=mime, name=name)
 
 
 def _decoded(data: str) -> bytes:
