@@ -36,6 +36,7 @@ VIEWS = {
     "#/tools/edit": "ac-view-tool ac-schema-form",
     "#/activity": "ac-call-row",
     "#/activity/CALL": "ac-view-call",
+    "#/clients": "ac-view-clients ac-connect-client",
     "#/settings": "ac-settings-row",
     "#/settings/shell_tools": "ac-settings-row",
     "#/pages/browser": "browser-panel h1",
