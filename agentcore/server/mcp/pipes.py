@@ -63,11 +63,9 @@ class Pipes:
         """Let clients in."""
         with suppress(FileNotFoundError):
             self.path.unlink()  # of a server that was killed: this one holds the state folder
-        before = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(self._serve, self.path)
-        finally:
-            os.umask(before)
+        # in a folder that nobody else may enter, so that it needs no rights of its own from its first moment on
+        self._server = await asyncio.start_unix_server(self._serve, self.path)
+        self.path.chmod(0o600)
         self._look_idle(_FIRST_SECONDS)
 
     async def close(self) -> None:

@@ -1,6 +1,7 @@
 """All of MCP over HTTP, put together at the first request."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -67,7 +68,13 @@ class McpServing:
         channel = Channel(writer.transport)
         channel.send(to_json({"session": session.caller.session_id}))
         pipe = Pipe(session, self._door, reader, channel, self.sessions.keep)
-        await pipe.serve()
+        try:
+            with suppress(ConnectionError):
+                await pipe.serve()
+        except asyncio.CancelledError:  # the server ends, and the next one goes on with the session; or the key is gone
+            session.is_held = False
+            session.end()
+            raise
         await self.sessions.end(session.caller.session_id)
 
     async def answer(self, exchange: Exchange) -> Answer | Sent:
