@@ -28,7 +28,7 @@ from agentcore.host.containment.threads import worker_threads
 from agentcore.host.discovery.families import nameless_blocks
 from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.host.event_loop.watchdog import Watchdog
-from agentcore.host.events import EventBus
+from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.modules import Modules
 from agentcore.host.modules.routes import RouteTable
@@ -104,6 +104,7 @@ class Host:
             own_origins=self.own_origins,
         )
         self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
+        self.events.subscribe("policy.decided", self._on_policy_decided)
         lifecycle = Lifecycle(
             services,
             self.registry,
@@ -230,6 +231,7 @@ class Host:
         """
         authorise(by, "resume")
         self.calls.stopped = None
+        self.definition_review.ask_again()
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
@@ -277,6 +279,11 @@ class Host:
     async def _use_choice(self, module: str) -> None:
         # a method, because the modules are made of what was found, and so after it
         await self.modules.use_choice(module)
+
+    def _on_policy_decided(self, event: Event) -> None:
+        """One change fewer waits, so that there may be room for another; what a stop refused comes after that."""
+        if event.data.get("outcome") != "refused":
+            asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
 
     async def _read_again(self, module: str) -> None:
         # a method for the same reason

@@ -1,9 +1,10 @@
 """`DefinitionReview`: what a module offers cannot change under whoever has seen it; what is new or other waits."""
 
 import difflib
+import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -43,6 +44,7 @@ class DefinitionReview:
         self._accepted: dict[str, dict[str, str]] = {}
         self._refused: dict[str, dict[str, str]] = {}
         self._proposed: dict[str, tuple[str, dict[str, str]]] = {}
+        self._wanted: dict[str, tuple[dict[str, str], set[str]]] = {}
         self._deciding: set[str] = set()
 
     async def restore(self) -> None:
@@ -66,6 +68,18 @@ class DefinitionReview:
         self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
         return frozenset(waits)
 
+    def forget(self, module: str) -> None:
+        """The module stops: nothing of it waits any more, and what was refused is asked about when it starts again."""
+        change_id, _ = self._proposed.pop(module, ("", {}))
+        self._wanted.pop(module, None)
+        self._changes.withdraw(change_id)
+        self._refused.pop(module, None)
+
+    def ask_again(self) -> None:
+        """Ask about what should wait and does not: a stop has swept it away, or too much waited before it."""
+        for module, (texts, others) in tuple(self._wanted.items()):
+            self._ask(module, texts, others)
+
     def _ask(self, module: str, texts: dict[str, str], others: set[str]) -> None:
         if module in self._deciding:
             return  # its tools are read anew when that is done
@@ -76,8 +90,10 @@ class DefinitionReview:
         if is_waiting:
             self._changes.withdraw(change_id)
         self._proposed.pop(module, None)
+        self._wanted.pop(module, None)
         if not texts:
             return
+        self._wanted[module] = (texts, others)
         accepted = self._accepted.get(module, {})
         labels = {name: _label(name, text, others) for name, text in texts.items()}
         diff = tuple((labels[name], _diff(labels[name], accepted.get(name, ""), text)) for name, text in texts.items())
@@ -108,27 +124,32 @@ class DefinitionReview:
         finally:
             self._deciding.discard(module)
             self._proposed.pop(module, None)
+            self._wanted.pop(module, None)
 
 
 def _text(definition: ToolDefinition) -> str:
-    """All that the module says of a tool, as it is compared and shown; what app.json says of it is not among that.
+    """All of a tool's definition that models or approvals go by, as it is compared and shown.
 
-    What the module has written is indented, so that none of it looks like the next part.
+    What the module has written is indented, so that none of it looks like the next part; its lines end with a line feed
+    alone, so that other ends of lines are seen.
     """
-    said = definition.description.splitlines() or [""]
-    parts = {
+    parts: dict[str, Any] = {
         "arguments": definition.input_schema,
         "result": definition.output_schema,
+        "effects": sorted(definition.effects),
         "hints": definition.annotations.to_mcp(),
+        "served as": definition.served_as,
+        "reads artifacts by": definition.artifact_call,
+        "view": None if definition.view is None else hashlib.sha256(definition.view.encode()).hexdigest(),
     }
-    lines = [f"  {line}" for line in said]
+    lines = [f"  {line}" for line in definition.description.split("\n")]
     for name, value in parts.items():
         if value:
-            lines += [f"{name}:", *(f"  {line}" for line in _json(value).splitlines())]
+            lines += [f"{name}:", *(f"  {line}" for line in _json(value).split("\n"))]
     return "\n".join(lines)
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
 
 
@@ -139,5 +160,7 @@ def _label(name: str, text: str, others: set[str]) -> str:
 
 
 def _diff(label: str, before: str, after: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=3)
+    lines = difflib.unified_diff(
+        before.split("\n") if before else [], after.split("\n"), label, label, lineterm="", n=3
+    )
     return "\n".join(lines) + "\n"

@@ -223,6 +223,7 @@ class Lifecycle:
         record.undo.clear()
         record.notes.clear()
         await self._clear_up(record)
+        self._review.forget(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
         record.withheld = []
 
@@ -275,6 +276,9 @@ class Lifecycle:
         if not record.manifest.definitions_need_review:
             return
         others = [name for name, tool in self._registry.tools.items() if tool.module is not record]
+        others += [
+            tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
+        ]
         waits = self._review.hold_back(record.name, [tool.definition for tool in record.tools], others)
         record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]

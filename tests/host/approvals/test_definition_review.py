@@ -1,8 +1,10 @@
 """What a module offers cannot change under the person who has seen it."""
 
+from dataclasses import replace
+
 import pytest
 
-from agentcore.api import Module, ToolDefinition
+from agentcore.api import Module, Principal, ToolDefinition
 from agentcore.host.approvals.definition_review import AT_ONCE
 from agentcore.testing.hosting import HostPlan, running_host
 
@@ -16,10 +18,12 @@ class Elsewhere(Module):
 
     def __init__(self) -> None:
         super().__init__()
+        self.other = {}
         self.said = {"elsewhere_echo": "Give a text back.", "elsewhere_shout": "Give a text back, louder."}
 
     def get_tool_definitions(self):
-        return [ToolDefinition(name, said, SCHEMA, effects=frozenset(("read",))) for name, said in self.said.items()]
+        made = [ToolDefinition(name, said, SCHEMA, effects=frozenset(("read",))) for name, said in self.said.items()]
+        return [replace(made[0], **self.other), *made[1:]]
 
     async def execute_tool_call(self, ctx, tool_name, args):
         return args.get("text", "")
@@ -135,3 +139,48 @@ async def test_a_person_s_word_outlives_the_server(tmp_path):
             assert "elsewhere_echo" in running.host.registry.tools
     # the second start asked nothing
     assert running.events.of("policy.requested") == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"effects": frozenset(("write",))},
+        {"input_schema": {**SCHEMA, "required": ["text"]}},
+        {"description": "Give a text\u2028back."},
+        {"artifact_call": '{"id": "{id}"}'},
+    ],
+    ids=["effects", "arguments", "line end", "artifact call"],
+)
+async def test_whatever_changes_of_a_definition_is_seen(started, change):
+    running, module = started
+    module.other = change
+    await running.host.modules.read_again("elsewhere")
+    assert (await running.outcome("elsewhere_echo", {"text": "x"})).error.type == "definition_waits"
+    assert "elsewhere_shout" in running.host.registry.tools
+
+
+async def test_what_was_refused_is_asked_about_when_the_module_starts_again(started):
+    running, module = started
+    await changed(running, module, elsewhere_third="Third.")
+    await decide(running, approved=False)
+    await running.host.modules.disable("elsewhere")
+    assert waiting(running) == []
+    await running.host.modules.enable("elsewhere")
+    assert (await decide(running, approved=True)).paths == ("elsewhere_third",)
+
+
+async def test_nothing_of_a_module_that_is_disabled_waits(started):
+    running, module = started
+    await changed(running, module, elsewhere_third="Third.")
+    assert len(waiting(running)) == 1
+    await running.host.modules.disable("elsewhere")
+    assert waiting(running) == []
+
+
+async def test_what_an_emergency_stop_has_swept_away_waits_again_after_it(started):
+    running, module = started
+    await changed(running, module, elsewhere_third="Third.")
+    await running.host.emergency_stop(Principal("cli"))
+    assert waiting(running) == []
+    running.host.resume(Principal("approver"))
+    assert len(waiting(running)) == 1
