@@ -1,4 +1,4 @@
-"""`ServerAddress`: a server that is reached over HTTP, as a transport of the SDK."""
+"""`ServerAddress`: a server that is reached over HTTP, by a transport of the SDK."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -8,9 +8,12 @@ from typing import Any
 
 import anyio
 import httpx2
-from mcp.client._transport import ReadStream, TransportStreams
+import mcp_types as types
+from mcp.client._transport import ReadStream
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.dispatcher import Dispatcher
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 
 from agentcore.api import Background, ToolError, UrlPolicy
@@ -25,7 +28,7 @@ _NOT_FOUND = 404
 
 
 class ServerAddress:
-    """One session with a server at an address; a context manager that gives the SDK's two streams.
+    """One session with a server at an address; a context manager that gives the SDK's dispatcher.
 
     Args:
         url: The address.
@@ -45,7 +48,7 @@ class ServerAddress:
         self._is_over = asyncio.Event()
         self.ending = "could not be reached"
 
-    async def __aenter__(self) -> TransportStreams:
+    async def __aenter__(self) -> Dispatcher[Any]:
         """Begin to speak to it.
 
         Raises:
@@ -57,7 +60,7 @@ class ServerAddress:
             self._stack = stack.pop_all()
         incoming, outgoing = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self._background.start(self._pass_on(read, incoming))
-        return outgoing, write
+        return JSONRPCDispatcher(outgoing, write)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -111,8 +114,8 @@ class ServerAddress:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async with incoming:
                 async for message in read:
-                    if isinstance(message, SessionMessage):
-                        drop_unreadable(message, self._on_odd)
+                    if isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCResponse):
+                        drop_unreadable(message.message, self._on_odd)
                     await incoming.send(message)
         self._is_over.set()
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Protocol
 
-from mcp.client._transport import TransportStreams
 from mcp.client.client import Client
+from mcp.shared.dispatcher import Dispatcher
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -22,10 +22,10 @@ _WORDS_SECONDS = 1.0
 
 
 class Carrier(Protocol):
-    """What carries messages: a process, or requests to an address. Implements the SDK's `Transport`."""
+    """What carries messages: a process, or requests to an address."""
 
-    async def __aenter__(self) -> TransportStreams:
-        """Open it.
+    async def __aenter__(self) -> Dispatcher[Any]:
+        """Open it, and give what the SDK's session speaks through.
 
         Raises:
             ToolError: `server_not_started`.
@@ -46,6 +46,23 @@ class Carrier(Protocol):
     def ending(self) -> str:
         """How it ended, and what is known of why; in words that go on after the server's name."""
         ...
+
+
+def client_of(carrier: Carrier, **options: Any) -> Client:
+    """The SDK's client of what a carrier carries.
+
+    Args:
+        carrier: It is entered with the client.
+        options: Those of the SDK's client.
+    """
+    client = Client("", **options)
+
+    async def connect(stack: AsyncExitStack, _mode: str, _raises: bool) -> Dispatcher[Any]:
+        return await stack.enter_async_context(carrier)
+
+    # the client has no public way to be given a dispatcher; its session, which it makes here, has
+    client._connect = connect  # noqa: SLF001
+    return client
 
 
 class Link:

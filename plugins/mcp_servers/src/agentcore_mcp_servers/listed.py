@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
-from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
 _KINDS: dict[str, type[BaseModel]] = {
@@ -16,16 +15,13 @@ _KINDS: dict[str, type[BaseModel]] = {
 _SAID_CHARS = 300
 
 
-def drop_unreadable(message: SessionMessage, report: Callable[[str], None]) -> None:
+def drop_unreadable(answer: types.JSONRPCResponse, report: Callable[[str], None]) -> None:
     """Take out of an answer that lists something what is none of it, for the SDK would refuse the whole list.
 
     Args:
-        message: Any message; others than such answers are left as they are.
+        answer: Any answer; others than such are left as they are.
         report: Is told what was left out, and why.
     """
-    answer = message.message
-    if not isinstance(answer, types.JSONRPCResponse):
-        return
     for key, kind in _KINDS.items():
         entries = answer.result.get(key)
         if isinstance(entries, list):

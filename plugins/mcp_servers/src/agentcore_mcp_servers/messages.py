@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 import mcp_types as types
-from mcp.shared.message import SessionMessage
+
+Message = types.JSONRPCMessage
 
 MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
@@ -31,7 +32,7 @@ class MessageLines:
         self._size = 0
         self._head = b""
 
-    def feed(self, data: bytes) -> Iterator[SessionMessage | Junk]:
+    def feed(self, data: bytes) -> Iterator[Message | Junk]:
         """The messages that end in these bytes, and what was none."""
         *ends, rest = data.split(b"\n")
         for end in ends:
@@ -49,7 +50,7 @@ class MessageLines:
             self._head = b"".join(self._parts)[:_HEAD_BYTES]
             self._parts = []
 
-    def _take(self) -> SessionMessage | Junk | None:
+    def _take(self) -> Message | Junk | None:
         size, head, line = self._size, self._head, b"".join(self._parts)
         self._parts, self._size, self._head = [], 0, b""
         if size > MESSAGE_BYTES:
@@ -57,17 +58,16 @@ class MessageLines:
         if not line.strip():
             return None
         try:
-            return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             return Junk(line[:_JUNK_SHOWN].decode("utf-8", "replace"))
 
 
-def _too_long(head: bytes, size: int) -> SessionMessage | Junk:
+def _too_long(head: bytes, size: int) -> Message | Junk:
     said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
     found = _ID.search(head)
     if found is None or b'"method"' in head[: found.start()]:
         return Junk(said)
     raw = found.group(1)
     error = types.ErrorData(code=types.INTERNAL_ERROR, message=f"the server answered with {said}")
-    answer = types.JSONRPCError(jsonrpc="2.0", id=raw[1:-1].decode() if raw[:1] == b'"' else int(raw), error=error)
-    return SessionMessage(answer)
+    return types.JSONRPCError(jsonrpc="2.0", id=raw[1:-1].decode() if raw[:1] == b'"' else int(raw), error=error)

@@ -30,7 +30,7 @@ from agentcore_mcp_servers.address import ServerAddress
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of, is_for_models
 from agentcore_mcp_servers.held import Held, find_held
-from agentcore_mcp_servers.link import START_SECONDS, Carrier
+from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
 from agentcore_mcp_servers.names import names_of, prefix_of
 from agentcore_mcp_servers.process import Launch, ServerProcess
 from agentcore_mcp_servers.results import result_of
@@ -145,7 +145,7 @@ class McpServer(Module):
         return ServerAddress(url, headers, policy, self._note, is_sse=self._block.type == "sse")
 
     def _make_client(self, carrier: Carrier) -> Client:
-        return Client(
+        return client_of(
             carrier,
             client_info=types.Implementation(name="agentcore", version="1"),
             message_handler=self._on_message,

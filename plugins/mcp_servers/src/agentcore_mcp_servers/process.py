@@ -1,4 +1,4 @@
-"""`ServerProcess`: a server that is a command, under the supervisor, as a transport of the SDK."""
+"""`ServerProcess`: a server that is a command, under the supervisor."""
 
 import asyncio
 import os
@@ -9,19 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client._transport import TransportStreams
-from mcp.shared.message import SessionMessage
+from agentcore.api import Folder, Recording, SupervisedProcess, Supervisor, SupervisorError, ToolError
+from agentcore_mcp_servers.dispatcher import LineDispatcher
 
-from agentcore.api import Background, Folder, Recording, SupervisedProcess, Supervisor, SupervisorError, ToolError
-from agentcore_mcp_servers.listed import drop_unreadable
-from agentcore_mcp_servers.messages import Junk, MessageLines
-
-_READ_BYTES = 256 * 1024
 _STDERR_LINES, _STDERR_BYTES = 200, 64 * 1024
 _STDERR_SHOWN = 2_000
-_FLUSH_SECONDS = 0.5
 _GRACE_SECONDS = 2.0
 _SHELL_SIGNALS = 128
 _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (SIGSEGV)", 6: "aborted (SIGABRT)"}
@@ -47,7 +39,7 @@ class Launch:
 
 
 class ServerProcess:
-    """One run of a server; a context manager that gives the SDK's two streams.
+    """One run of a server; a context manager that gives the SDK's dispatcher.
 
     Args:
         supervisor: Runs it, and ends all that came of it.
@@ -59,28 +51,23 @@ class ServerProcess:
         self._supervisor, self._launch, self._on_odd = supervisor, launch, on_odd
         self._recording = Recording((_STDERR_LINES, _STDERR_BYTES))
         self._process: SupervisedProcess | None = None
-        self._background = Background("mcp_servers:pipe")
-        self._writer: asyncio.Task[None] | None = None
+        self._input: asyncio.StreamWriter | None = None
+        self._output: asyncio.BaseTransport | None = None
 
-    async def __aenter__(self) -> TransportStreams:
+    async def __aenter__(self) -> LineDispatcher:
         """Start it.
 
         Raises:
             ToolError: `server_not_started`.
         """
-        reader, writer = await self._start()
-        incoming, incoming_end = _stream()
-        outgoing_end, outgoing = _stream()
-        self._background.start(self._read(reader, incoming))
-        self._writer = self._background.start(self._write(writer, outgoing, incoming))
-        self._outgoing = outgoing_end
-        return incoming_end, outgoing_end
+        dispatcher = LineDispatcher(self._write, self._on_odd)
+        await self._start(dispatcher)
+        return dispatcher
 
     async def __aexit__(self, *_: object) -> None:
         """End it: its input ends, then SIGTERM after a while, then SIGKILL to all that is left."""
-        self._outgoing.close()
-        if self._writer is not None:
-            await asyncio.wait((self._writer,), timeout=_FLUSH_SECONDS)
+        if self._input is not None:
+            self._input.close()
         process = self._process
         if process is not None:
             with suppress(TimeoutError):
@@ -88,7 +75,10 @@ class ServerProcess:
                     await process.wait()
             process.end(_GRACE_SECONDS)
             await process.wait()
-        await self._background.stop()
+        if self._input is not None:
+            self._input.transport.abort()  # what it did not read of a full pipe
+        if self._output is not None:
+            self._output.close()
 
     async def wait(self) -> None:
         """Wait until nothing of it is left."""
@@ -119,7 +109,7 @@ class ServerProcess:
         text = self._recording.tracks[0].since().data.decode("utf-8", "replace").strip()
         return text if len(text) <= _STDERR_SHOWN else f"…{text[-_STDERR_SHOWN:]}"
 
-    async def _start(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _start(self, dispatcher: LineDispatcher) -> None:
         command = self._launch.argv[0]
         program = _find(command, self._launch.environment.get("PATH"))
         if program is None:
@@ -144,39 +134,27 @@ class ServerProcess:
             except (SupervisorError, OSError) as exc:
                 message = f"{command!r} could not be started: {exc}"
                 raise ToolError("server_not_started", message, command=command) from exc
-            return await _reader(pipes.keep(ours_out)), await _writer(pipes.keep(ours_in))
+            self._input = await _writer(pipes.keep(ours_in))
+            self._output = await _listen(pipes.keep(ours_out), dispatcher)
 
-    async def _read(
-        self, reader: asyncio.StreamReader, incoming: MemoryObjectSendStream[SessionMessage | Exception]
-    ) -> None:
-        lines = MessageLines()
-        async with incoming:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-                while data := await reader.read(_READ_BYTES):
-                    for message in lines.feed(data):
-                        if isinstance(message, Junk):
-                            self._on_odd(f"it wrote to its output what is no message: {message!r}")
-                        else:
-                            drop_unreadable(message, self._on_odd)
-                            await incoming.send(message)
+    async def _write(self, line: bytes) -> None:
+        assert self._input is not None  # noqa: S101 - it is written to once it has started
+        # first, so that what is written is known to be on its way
+        await self._input.drain()
+        self._input.write(line)
 
-    async def _write(
-        self,
-        writer: asyncio.StreamWriter,
-        outgoing: MemoryObjectReceiveStream[SessionMessage | Exception],
-        incoming: MemoryObjectSendStream[SessionMessage | Exception],
-    ) -> None:
-        try:
-            async with outgoing:
-                async for message in outgoing:
-                    assert isinstance(message, SessionMessage)  # noqa: S101 - the SDK sends nothing else
-                    line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    writer.write(line.encode() + b"\n")
-                    await writer.drain()
-        except OSError:
-            incoming.close()  # whoever waits for an answer hears that none will come
-        finally:
-            writer.close()
+
+class _Output(asyncio.Protocol):
+    """What the server writes, for the dispatcher."""
+
+    def __init__(self, dispatcher: LineDispatcher) -> None:
+        self._dispatcher = dispatcher
+
+    def data_received(self, data: bytes) -> None:
+        self._dispatcher.feed(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._dispatcher.end()
 
 
 def _find(command: str, path: str | None) -> str | None:
@@ -185,17 +163,10 @@ def _find(command: str, path: str | None) -> str | None:
     return None if found is None else str(Path(found).absolute())
 
 
-def _stream() -> tuple[
-    MemoryObjectSendStream[SessionMessage | Exception], MemoryObjectReceiveStream[SessionMessage | Exception]
-]:
-    return anyio.create_memory_object_stream[SessionMessage | Exception](0)
-
-
-async def _reader(fd: int) -> asyncio.StreamReader:
-    reader = asyncio.StreamReader(limit=_READ_BYTES)
+async def _listen(fd: int, dispatcher: LineDispatcher) -> asyncio.BaseTransport:
     pipe = os.fdopen(fd, "rb", buffering=0)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return reader
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Output(dispatcher), pipe)
+    return transport
 
 
 async def _writer(fd: int) -> asyncio.StreamWriter:

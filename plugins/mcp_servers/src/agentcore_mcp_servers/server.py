@@ -161,6 +161,8 @@ class Server:
         return None if self._link is None else self._link.client
 
     async def _connected(self) -> Client:
+        if self._client is not None:
+            return self._client
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
