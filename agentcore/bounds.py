@@ -96,6 +96,15 @@ EVENTS_KEPT = 10_000
 PROGRESS_INTERVAL_SECONDS = 0.05
 """Progress of one call is published at most this often."""
 
+WATCHED_PER_SESSION = 100
+"""Resources that one session of an MCP client watches."""
+
+LOG_CHARS = 2_000
+"""One message of a call to the client that makes it."""
+
+LOGS_PER_CALL = 1_000
+"""Messages of one call to the client that makes it."""
+
 PROGRESS_CHARS = 2_000
 """The message of one progress."""
 

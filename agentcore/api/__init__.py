@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
-from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
+from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.module import Module, hookimpl
@@ -42,6 +42,7 @@ __all__ = [
     "Folder",
     "HeldPaths",
     "Image",
+    "LogLevel",
     "Mark",
     "Module",
     "PdfReader",

@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "mcp", "host", "module", "server"]
 
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""How grave it is what a call says of its work, from the least on (RFC 5424)."""
+
 KeyScope = Literal["approve", "chat", "tab"]
 """What the key of a paired client is for: deciding what waits, chats of its own, tabs that the person shares."""
 
@@ -168,6 +171,18 @@ class ToolContext(Protocol):
         Args:
             fraction: Done so far, 0 to 1; None: unknown.
             message: A short line for a person.
+        """
+        ...
+
+    def log(self, message: str, *, level: LogLevel = "info") -> None:
+        """Tell the client that makes the call what happens in it, if it wants to know; safe from threads, never waits.
+
+        A client of MCP says from which level on it wants to be told; nobody else is. 1,000 messages of a call are
+        passed on, of 2,000 characters each. Secrets and page contents do not belong here.
+
+        Args:
+            message: What happened, in a line.
+            level: How grave it is.
         """
         ...
 

@@ -141,3 +141,12 @@ class Runtime(Protocol):
     def tools_changed(self) -> None:
         """Have `get_tool_definitions` asked again, because the module's tools are others now."""
         ...
+
+    def served_changed(self, address: str) -> None:
+        """Tell clients that watch it that a resource which the module serves gives something else now; never waits.
+
+        Args:
+            address: What it is read by: that of `@tool(served_as=…)`, with values in place of the names in it. Who
+                reads it then calls the tool. Of many changes within a moment clients are told once.
+        """
+        ...

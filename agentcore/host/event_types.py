@@ -38,6 +38,12 @@ EVENT_TYPES = (
         "A call has ended; `outcome` is `ok` or the type of its error.",
     ),
     EventType("tools.changed", "tools", "There are other tools now; `tools` is their number."),
+    EventType(
+        "tools.servedChanged",
+        "module, address",
+        "What a module serves to clients of MCP under an address is something else now.",
+        is_kept=False,
+    ),
     EventType("module.stateChanged", "module, state, reason", "A module is in another state."),
     EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
     EventType(

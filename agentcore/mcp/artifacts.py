@@ -42,19 +42,28 @@ class ClientArtifacts:
         Raises:
             ToolError: `artifact_not_found`; `result_too_large`.
         """
-        artifact_id = uri.removeprefix(ARTIFACT_URI)
-        artifact = None if artifact_id == uri else await self._store.describe(artifact_id)
-        if artifact is None or (caller.is_model and artifact.session_id != caller.session_id):
-            message = f"there is no resource {uri[:200]!r} here; results name those there are"
-            raise ToolError("artifact_not_found", message, uri=uri[:200])
+        artifact = await self.find(caller, uri)
         if artifact.size_bytes > READ_BYTES:
             message = (
                 f"{artifact.name!r} has {artifact.size_bytes:,} bytes, and a resource may have {READ_BYTES:,}; read a "
                 "part of it with the tool that the result named"
             )
             raise ToolError("result_too_large", message, size_bytes=artifact.size_bytes, limit_bytes=READ_BYTES)
-        data = await self._store.load(artifact_id)
+        data = await self._store.load(artifact.artifact_id)
         return types.ReadResourceResult(contents=[_contents(uri, artifact, data)])
+
+    async def find(self, caller: Caller, uri: str) -> Artifact:
+        """What is known of one.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        artifact_id = uri.removeprefix(ARTIFACT_URI)
+        artifact = None if artifact_id == uri else await self._store.describe(artifact_id)
+        if artifact is None or (caller.is_model and artifact.session_id != caller.session_id):
+            message = f"there is no resource {uri[:200]!r} here; results name those there are"
+            raise ToolError("artifact_not_found", message, uri=uri[:200])
+        return artifact
 
 
 def _resource(artifact: Artifact) -> types.Resource:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
-from agentcore.api import Principal
+from agentcore.api import LogLevel, Principal
 from agentcore.bounds import MCP_WAIT_SECONDS
 from agentcore.config import ClientConfig
 from agentcore.host.policy import PERSONS
+
+LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+"""From the least grave on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,28 @@ class Narrowing:
     wait_s: Annotated[float, Field(gt=0)] = MCP_WAIT_SECONDS
 
 
+@dataclass(slots=True)
+class Wishes:
+    """What a session wants to be told of.
+
+    Args:
+        log_level: From which level on it hears what its calls say of their work; None: of nothing.
+        resources: Addresses of the resources that it watches.
+    """
+
+    log_level: LogLevel | None = None
+    resources: dict[str, None] = field(default_factory=dict)
+
+    def hears(self, level: LogLevel) -> bool:
+        """Whether it wants to be told what is of a level."""
+        return self.log_level is not None and is_as_grave(level, self.log_level)
+
+
+def is_as_grave(level: LogLevel, least: LogLevel) -> bool:
+    """Whether a level is another one, or graver."""
+    return LOG_LEVELS.index(level) >= LOG_LEVELS.index(least)
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """One connection of a client.
@@ -37,6 +62,7 @@ class Caller:
         config: What app.json says of the client.
         narrowing: What the connection says of itself.
         found: Names of the tools that it looked for and found, the newest last; they stay with the connection.
+        wishes: What it wants to be told of, in the revisions in which it says that once.
     """
 
     principal: Principal
@@ -45,6 +71,7 @@ class Caller:
     config: ClientConfig = field(default_factory=ClientConfig)
     narrowing: Narrowing = Narrowing()
     found: list[str] = field(default_factory=list)
+    wishes: Wishes = field(default_factory=Wishes)
 
     @property
     def is_model(self) -> bool:

@@ -8,7 +8,6 @@ first any more, the two are one: asked once, run once.
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,14 +19,12 @@ from agentcore.host.calls import CallOutcome, ModelReader
 from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.inputs import ClientAsker, Inputs
+from agentcore.mcp.telling import Notified, Telling
 
 RESULT_KEPT_SECONDS = 120.0
 """How long the result of a call is kept whose client went away while it ran."""
 
 _TELL_SECONDS = 10.0
-
-TellProgress = Callable[[float, float | None, str], Awaitable[None]]
-"""Tells the client how far a call is: a number that grows, what it grows to, and words."""
 
 
 class _Key(NamedTuple):
@@ -45,7 +42,7 @@ class _Wish(NamedTuple):
     caller: Caller
     key: _Key
     arguments: dict[str, Any]
-    tell: TellProgress
+    tell: Telling
     inputs: Inputs
 
 
@@ -71,7 +68,7 @@ class ClientCalls:
     _in_flight: dict[str, int] = field(default_factory=dict)
 
     async def call(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress, inputs: Inputs
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: Telling, inputs: Inputs
     ) -> CallOutcome:
         """Carry out one call.
 
@@ -95,7 +92,7 @@ class ClientCalls:
     # -- a model's call ----------------------------------------------------------------------------------------
 
     async def _call_of_model(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: TellProgress, inputs: Inputs
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: Telling, inputs: Inputs
     ) -> CallOutcome:
         call_id = None
         if self._may_join():
@@ -143,7 +140,7 @@ class ClientCalls:
             self._attended.discard(call_id)
         request = self._request(caller, wish.key.tool, wish.arguments, wish.inputs, call_id, waits=True)
         # a task of its own: what a person has approved is not ended by a client that gives up
-        notify = _Progress(wish.tell).notify
+        notify = Notified(wish.tell).notify
         work = asyncio.create_task(self.host.call(request, notify), name=f"mcp:{call_id}")
         return await self._stay_with(wish.key, work)
 
@@ -156,7 +153,7 @@ class ClientCalls:
             began = time.monotonic()
             try:
                 while not waiting.done() and (gone := time.monotonic() - began) < caller.narrowing.wait_s:
-                    await wish.tell(gone, None, f"waiting for a person to decide at {caller.approval_url}")
+                    await wish.tell.progress(gone, None, f"waiting for a person to decide at {caller.approval_url}")
                     left = caller.narrowing.wait_s - gone
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
             finally:
@@ -186,13 +183,13 @@ class ClientCalls:
         caller: Caller,
         tool: RegisteredTool,
         arguments: dict[str, Any],
-        tell: TellProgress,
+        tell: Telling,
         inputs: Inputs,
         *,
         waits: bool = False,
     ) -> CallOutcome:
         request = self._request(caller, tool.definition.name, arguments, inputs, waits=waits)
-        return await self.host.call(request, _Progress(tell).notify)
+        return await self.host.call(request, Notified(tell).notify)
 
     def _request(
         self,
@@ -240,23 +237,6 @@ class _Place:
         self._in_flight[self._name] -= 1
         if not self._in_flight[self._name]:
             del self._in_flight[self._name]
-
-
-class _Progress:
-    """Passes progress on, in its order."""
-
-    def __init__(self, tell: TellProgress) -> None:
-        self._tell, self._told = tell, 0.0
-
-    def notify(self, kind: str, told: Mapping[str, Any]) -> None:
-        """What the host tells of a call on its way."""
-        if kind != "progress":
-            return
-        # it has to grow from one to the next, and a tool may give none or a smaller one
-        fraction = told.get("fraction")
-        self._told = max(self._told + 1e-6, fraction if isinstance(fraction, float) else 0.0)
-        total = 1.0 if isinstance(fraction, float) else None
-        asyncio.ensure_future(self._tell(self._told, total, str(told.get("message", ""))))  # noqa: RUF006
 
 
 def _note_end(left: _Left) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ToolsListChanged,
 )
 from mcp.shared.dispatcher import DispatchContext
@@ -39,13 +40,15 @@ from agentcore.host.calls import ArtifactReading, CallOutcome, ModelReader
 from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.artifacts import ClientArtifacts
 from agentcore.mcp.caller import Caller
-from agentcore.mcp.calls import ClientCalls, TellProgress
+from agentcore.mcp.calls import ClientCalls
 from agentcore.mcp.catalog import CALL_TOOL, Catalog
 from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalWanted, Rounds
 from agentcore.mcp.served import Served, to_contents, to_prompt
+from agentcore.mcp.telling import ClientTelling, Telling
 from agentcore.mcp.views import VIEW_URI, shows_views, view_contents
+from agentcore.mcp.watching import Watching
 
 _NAME = "agentcore"
 _NO_INPUTS = NoInputs()
@@ -72,14 +75,17 @@ class Door:
     Attributes:
         server: The SDK's registry of handlers, for a transport to drive.
         calls: The calls of all clients.
+        on_resource_changed: Is called with the address of a resource that is something else now.
     """
 
     def __init__(self, host: Host, caller_of: CallerOf) -> None:
         self._host, self._caller_of = host, caller_of
         self._catalog, self._served = Catalog(host.registry), Served(host.registry)
         self.calls = ClientCalls(host)
+        self.on_resource_changed: Callable[[str], None] = lambda uri: None
         self._rounds = Rounds()
         self._artifacts = ClientArtifacts(host)
+        self._watching = Watching(host, self._served, self._find_resource, self._tell_of_resource)
         self._changes = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._changes)
         self._background = Background("mcp:changes")
@@ -97,8 +103,11 @@ class Door:
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
-            on_subscriptions_listen=self._listeners,
+            on_subscribe_resource=self._watch,
+            on_unsubscribe_resource=self._unwatch,
+            on_subscriptions_listen=self._listen,
         )
+        self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_log_level)
         self.server.middleware.clear()  # spans that nobody collects: calls are on record here
         self._states = _seal_states(host, caller_of)
 
@@ -111,9 +120,14 @@ class Door:
         """The schema of a tool's arguments, where it wants some of them in headers too."""
         return self._catalog.header_schema(caller, name)
 
+    def tells_of(self, caller: Caller, uri: str) -> bool:
+        """Whether a session is told that a resource is something else now."""
+        return self._watching.tells(caller, uri)
+
     async def close(self) -> None:
         """End what goes on without a client."""
         self._unsubscribe()
+        self._watching.close()
         self._listeners.close()
         await self._background.stop()
         await self._rounds.close()
@@ -123,6 +137,10 @@ class Door:
         # all three come of the tools
         for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             self._background.start(self._changes.publish(change))
+
+    def _tell_of_resource(self, uri: str) -> None:
+        self._background.start(self._changes.publish(ResourceUpdated(uri=uri)))
+        self.on_resource_changed(uri)
 
     def answer(
         self, runner: ServerRunner[Any], channel: Channel, method: str, params: dict[str, Any] | None
@@ -219,14 +237,14 @@ class Door:
         tool: RegisteredTool,
         arguments: dict[str, Any],
     ) -> CallOutcome | types.InputRequiredResult:
-        tell = partial(_tell, ctx)
+        tell = ClientTelling(ctx, caller)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return await self.calls.call(caller, tool, arguments, tell, DirectInputs(ctx))
         if not _has_rounds(ctx, params):
             return await self.calls.call(caller, tool, arguments, tell, _NO_INPUTS)
         capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
 
-        def begin(inputs: Inputs, report: TellProgress) -> Awaitable[CallOutcome]:
+        def begin(inputs: Inputs, report: Telling) -> Awaitable[CallOutcome]:
             return self.calls.call(caller, tool, arguments, report, inputs)
 
         outcome: CallOutcome | types.InputRequiredResult = await self._rounds.answer(capabilities, params, tell, begin)
@@ -295,6 +313,35 @@ class Door:
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
             return to_contents(uri, outcome)
+
+    # -- what they want to be told of ----------------------------------------------------------------------------
+
+    async def _set_log_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        self._caller_of(ctx).wishes.log_level = params.level
+        return types.EmptyResult()
+
+    async def _watch(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        with _told_as_error():
+            await self._watching.begin(self._caller_of(ctx), str(params.uri))
+        return types.EmptyResult()
+
+    async def _unwatch(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._caller_of(ctx).wishes.resources.pop(str(params.uri), None)
+        return types.EmptyResult()
+
+    async def _listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        wanted = params.notifications
+        uris = await self._watching.readable(self._caller_of(ctx), wanted.resource_subscriptions)
+        readable = wanted.model_copy(update={"resource_subscriptions": uris})
+        return await self._listeners(ctx, params.model_copy(update={"notifications": readable}))
+
+    async def _find_resource(self, caller: Caller, uri: str) -> None:
+        if uri.startswith(VIEW_URI):
+            self._catalog.view(caller, uri)
+        elif self._served.find(caller, uri) is None:
+            await self._artifacts.find(caller, uri)
 
     async def _call_served(
         self,
@@ -371,10 +418,6 @@ def _look_for_missing(ctx: Context, outcome: CallOutcome) -> None:
     if ctx.session.client_capabilities is None or ctx.session.client_capabilities.sampling is None:
         missing: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, error.message, missing)
-
-
-async def _tell(ctx: Context, progress: float, total: float | None, message: str) -> None:
-    await ctx.session.report_progress(progress, total, message)
 
 
 def _inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -10,18 +10,19 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from agentcore.mcp.calls import RESULT_KEPT_SECONDS, TellProgress
+from agentcore.mcp.calls import RESULT_KEPT_SECONDS
 from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, takes_urls
+from agentcore.mcp.telling import LogLevel, Telling
 
 _CALL, _APPROVAL = "call:", "approval:"
 
-Begin = Callable[[Inputs, TellProgress], Awaitable[Any]]
+Begin = Callable[[Inputs, Telling], Awaitable[Any]]
 """Begins what a client asked for, with the ways back to the client."""
 
 
@@ -109,16 +110,21 @@ class RoundInputs:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """What goes on for a client over several requests of its."""
+    """What goes on for a client over several requests of its. Implements `Telling`, for whoever waits now."""
 
     inputs: RoundInputs
-    work: "asyncio.Task[Any]"
-    tell: TellProgress | None = None
+    work: "asyncio.Task[Any]" = field(init=False)
+    tell: Telling | None = None
 
-    async def report(self, progress: float, total: float | None, message: str) -> None:
-        """Tell whoever waits now."""
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        """See `Telling.progress`; told to whoever waits now."""
         if self.tell is not None:
-            await self.tell(progress, total, message)
+            await self.tell.progress(done, total, message)
+
+    async def log(self, level: LogLevel, tool: str, message: str) -> None:
+        """See `Telling.log`; told to whoever waits now."""
+        if self.tell is not None:
+            await self.tell.log(level, tool, message)
 
 
 class Rounds:
@@ -131,7 +137,7 @@ class Rounds:
         self,
         capabilities: types.ClientCapabilities,
         params: types.InputResponseRequestParams,
-        tell: TellProgress,
+        tell: Telling,
         begin: Begin,
     ) -> Any:
         """Begin what a client asks for, or go on with it where its state says so.
@@ -149,11 +155,8 @@ class Rounds:
             return await self._stay(state, running, tell)
         inputs = RoundInputs(capabilities, given, has_shown_approval=state.startswith(_APPROVAL))
 
-        async def report(progress: float, total: float | None, message: str) -> None:
-            await running.report(progress, total, message)
-
-        work = asyncio.ensure_future(begin(inputs, report))
-        running = _Running(inputs, work)
+        running = _Running(inputs)
+        running.work = asyncio.ensure_future(begin(inputs, running))
         return await self._stay(_CALL + secrets.token_hex(8), running, tell)
 
     async def close(self) -> None:
@@ -163,7 +166,7 @@ class Rounds:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
 
-    async def _stay(self, state: str, running: _Running, tell: TellProgress) -> Any:
+    async def _stay(self, state: str, running: _Running, tell: Telling) -> Any:
         """Wait for the end, or until the client is asked something."""
         self._running.pop(state, None)
         running.tell = tell

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import mcp_types as types
@@ -68,6 +69,14 @@ class Served:
                 return tool, dict(found.groupdict())
         return None
 
+    def module_of(self, uri: str) -> str | None:
+        """The module that serves an address, to whomever."""
+        for tool in self._registry.tools.values():
+            template = tool.definition.served_as
+            if template not in (None, _PROMPT) and _pattern(str(template)).fullmatch(uri):
+                return tool.module.name
+        return None
+
     def complete(self, caller: Caller, params: types.CompleteRequestParams) -> types.Completion:
         """What an argument can be that begins so; nothing is known of arguments that take anything."""
         ref, argument = params.ref, params.argument
@@ -126,6 +135,7 @@ def _prompt(tool: RegisteredTool) -> types.Prompt:
     return types.Prompt(name=tool.definition.name, description=tool.definition.description, arguments=arguments or None)
 
 
+@lru_cache(maxsize=256)
 def _pattern(template: str) -> re.Pattern[str]:
     """An address with `{name}` in it, as what finds the values."""
     parts = _VARIABLE.split(template)

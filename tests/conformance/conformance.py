@@ -88,8 +88,17 @@ class Conformance(Module):
         return "done"
 
     @tool(effects=OWN)
-    async def test_logging_tool(self) -> str:
-        """Log nothing that a client has not asked for."""
+    async def test_logging_tool(self, ctx: ToolContext) -> str:
+        """Say what a client hears that has asked for it."""
+        ctx.log("logged")
+        return "logged"
+
+    @tool(effects=OWN)
+    async def test_tool_with_logging(self, ctx: ToolContext) -> str:
+        """Say what happens."""
+        for message in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+            ctx.log(message)
+            await asyncio.sleep(0.05)  # the suite wants them one by one
         return "logged"
 
     @tool(effects=OWN)
@@ -233,6 +242,11 @@ class Conformance(Module):
     async def test_static_text(self) -> str:
         """A text."""
         return "This is the content of the static text resource."
+
+    @tool(effects=OWN, served_as="test://watched-resource")
+    async def test_watched_resource(self) -> str:
+        """A text that clients watch."""
+        return "Watched."
 
     @tool(effects=OWN, served_as="test://static-binary")
     async def test_static_binary(self) -> Image:

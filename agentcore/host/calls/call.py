@@ -21,7 +21,7 @@ from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Told of `accepted` (the id to cancel by), `decided` (is a person asked?), `progress`, `approval` on the way."""
+"""Told of `accepted` (the id to cancel by), `decided` (is a person asked?), `progress`, `log`, `approval` meanwhile."""
 
 _PROCESS = secrets.token_hex(6)
 _numbers = itertools.count(1)

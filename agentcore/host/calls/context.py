@@ -9,12 +9,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api import ChatSession, Principal, Resource, ToolResult
+from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.call_artifacts import CallArtifacts
+from agentcore.host.calls.call_log import CallLog, log_message
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
 from agentcore.host.calls.questions import Questions
@@ -45,13 +46,14 @@ class CallServices:
 class CallContext:
     """Implements `agentcore.api.ToolContext` for calls of this host."""
 
-    __slots__ = ("_call", "_loop", "_progress", "_services", "_thread")
+    __slots__ = ("_call", "_log", "_loop", "_progress", "_services", "_thread")
 
     def __init__(self, call: Call, services: CallServices) -> None:
         self._call, self._services = call, services
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._progress: _Progress | None = None
+        self._log: CallLog | None = None
 
     @property
     def call_id(self) -> str:
@@ -107,6 +109,15 @@ class CallContext:
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(self._report, fraction, message)
+
+    def log(self, message: str, *, level: LogLevel = "info") -> None:
+        """See `agentcore.api.ToolContext.log`."""
+        told = log_message(message, level)
+        if threading.get_ident() == self._thread:
+            self._tell_log(told, level)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._tell_log, told, level)
 
     def show_output(self, text: str) -> None:
         """See `agentcore.api.ToolContext.show_output`."""
@@ -240,6 +251,11 @@ class CallContext:
         if self._progress is None:
             self._progress = _Progress(self._call, self._services, self._loop)
         self._progress.report(fraction, message)
+
+    def _tell_log(self, message: str, level: LogLevel) -> None:
+        if self._log is None:
+            self._log = CallLog(self._call)
+        self._log.tell(message, level)
 
     def _show(self, piece: str, length: int) -> None:
         if self._call.output is None:

@@ -28,6 +28,7 @@ from agentcore.store.record.call_row import notice
 from agentcore.store.state import StateDir
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_ADDRESS = re.compile(r"\S{1,2000}")
 _EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -188,3 +189,9 @@ class ModuleRuntime:
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)
+
+    def served_changed(self, address: str) -> None:
+        """See `agentcore.api.Runtime.served_changed`."""
+        where = f"address of served_changed in module {self.name!r}"
+        uri = read_text(address, where, "an address without spaces", pattern=_ADDRESS)
+        self._services.events.publish("tools.servedChanged", {"module": self.name, "address": uri}, kept=False)

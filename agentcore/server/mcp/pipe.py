@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.runner import ServerRunner
@@ -69,7 +69,6 @@ class Pipe:
         door: Answers it.
         reader: What it writes.
         channel: What it reads.
-        keep: Has the session outlive the process, once its handshake is done.
     """
 
     def __init__(
@@ -78,10 +77,8 @@ class Pipe:
         door: Door,
         reader: asyncio.StreamReader,
         channel: Channel,
-        keep: Callable[[McpSession], Awaitable[None]],
     ) -> None:
         self._session, self._door, self._reader, self._channel = session, door, reader, channel
-        self._keep = keep
         session.standalone.stream = channel
 
     async def serve(self) -> None:
@@ -121,7 +118,11 @@ class Pipe:
             self._refuse(runner.code, runner.message, request.id, runner.data)
             return
         reply = PipeReply(session, self._channel, request, can_ask=runner is session.runner)
-        work = asyncio.ensure_future(self._door.answer(runner, reply, request.method, request.params))
+        if runner is session.runner:
+            answered = session.answer(reply, request.method, request.params)
+        else:
+            answered = self._door.answer(runner, reply, request.method, request.params)
+        work = asyncio.ensure_future(answered)
         session.in_flight[request.id] = work
         work.add_done_callback(lambda done: self._finish(request, reply, done))
 
@@ -152,7 +153,7 @@ class Pipe:
 
     async def _note(self, message: JSONRPCNotification) -> None:
         if message.method == "notifications/initialized":
-            await self._keep(self._session)
+            await self._session.keep()
         if message.method != "notifications/cancelled":
             await self._session.runner.on_notify(Told(self._session), message.method, message.params)
             return

@@ -67,7 +67,7 @@ class McpServing:
         session = await self.sessions.adopt(caller, greeting.session)
         channel = Channel(writer.transport)
         channel.send(to_json({"session": session.caller.session_id}))
-        pipe = Pipe(session, self._door, reader, channel, self.sessions.keep)
+        pipe = Pipe(session, self._door, reader, channel)
         try:
             with suppress(ConnectionError):
                 await pipe.serve()

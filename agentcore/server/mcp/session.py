@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from mcp.server.connection import Connection
@@ -13,12 +13,18 @@ from mcp.shared.dispatcher import CallOptions, DispatchContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.transport_context import TransportContext
 from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JSONRPCResponse, RequestId
+from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, Door
+from agentcore.mcp import Caller, Door, Wishes
 
 _ANSWER_SECONDS = 600.0
 """How long a client has for what it is asked; it may ask its person."""
+
+_CHANGING = frozenset(("logging/setLevel", "resources/subscribe", "resources/unsubscribe"))
+"""Requests that say once what holds from then on."""
+
+_wishes = TypeAdapter(Wishes)
 
 
 class MessageStream(Protocol):
@@ -66,6 +72,7 @@ class McpSession:
         caller: Who it is.
         door: Answers it.
         handshake: What it is told when it connects.
+        keep: Has it outlive the process.
 
     Attributes:
         in_flight: Its requests that are being answered, by id: the task and what cancels it.
@@ -73,8 +80,14 @@ class McpSession:
         is_held: Whether somebody holds it open, so that it does not end for want of use.
     """
 
-    def __init__(self, caller: Caller, door: Door, handshake: InitializationOptions) -> None:
-        self.caller, self._door = caller, door
+    def __init__(
+        self,
+        caller: Caller,
+        door: Door,
+        handshake: InitializationOptions,
+        keep: "Callable[[McpSession], Awaitable[None]]",
+    ) -> None:
+        self.caller, self._door, self._keep = caller, door, keep
         self.standalone = Standalone(self)
         self.connection = Connection.for_loop(self.standalone, session_id=caller.session_id)
         self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
@@ -88,10 +101,39 @@ class McpSession:
         self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
         """Answer one of its requests."""
-        return self._door.answer(self.runner, reply, method, params)
+        answered = self._door.answer(self.runner, reply, method, params)
+        return self._kept_after(answered) if method in _CHANGING else answered
 
-    def restore(self, client: InitializeRequestParams, protocol_version: str) -> None:
-        """Go on where an earlier process was."""
+    async def _kept_after(self, answered: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+        result = await answered
+        await self.keep()
+        return result
+
+    async def keep(self) -> None:
+        """Have it outlive the process, as it is now."""
+        await self._keep(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `restore` goes on with; of a session whose handshake is done."""
+        client = self.connection.client_params
+        assert client is not None  # noqa: S101 - the handshake is done
+        shown = client.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {
+            "version": self.connection.protocol_version,
+            "client": shown,
+            "wishes": _wishes.dump_python(self.caller.wishes),
+        }
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Go on where an earlier process was.
+
+        Raises:
+            KeyError, ValidationError: It was of a version that kept it otherwise.
+        """
+        client = InitializeRequestParams.model_validate(kept["client"], by_name=False)
+        wishes = _wishes.validate_python(kept.get("wishes", {}))
+        self.caller.wishes.log_level, self.caller.wishes.resources = wishes.log_level, wishes.resources
+        protocol_version = kept["version"]
         self.connection.client_params, self.connection.protocol_version = client, protocol_version
         self.connection.initialized.set()
 

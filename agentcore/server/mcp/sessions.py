@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 
 import structlog
-from mcp_types import InitializeRequestParams
 from pydantic import ValidationError
 
 from agentcore.api import Background
@@ -50,6 +49,7 @@ class McpSessions:
         self._background = Background("mcp:sessions")
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
         self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
+        door.on_resource_changed = self._tell_of_resource
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -58,7 +58,7 @@ class McpSessions:
         """A session for a client that begins; it counts once its handshake is done."""
         self._make_room(exchange.principal.name)
         session_id = f"mcp-{secrets.token_hex(16)}"
-        session = McpSession(caller_for(exchange, session_id), self._door, self._handshake)
+        session = self._new(caller_for(exchange, session_id))
         self._sessions[session_id] = session
         return session
 
@@ -73,7 +73,7 @@ class McpSessions:
         if row is None:
             self._make_room(caller.principal.name)
         own = replace(caller, session_id=f"mcp-{secrets.token_hex(16)}" if row is None else row.session_id)
-        session = (None if row is None else self._restored(own, row)) or McpSession(own, self._door, self._handshake)
+        session = (None if row is None else self._restored(own, row)) or self._new(own)
         session.is_held = True
         self._sessions[own.session_id] = session
         return session
@@ -84,11 +84,8 @@ class McpSessions:
 
     async def keep(self, session: McpSession) -> None:
         """Have a session outlive the process."""
-        client = session.connection.client_params
-        if client is None:
+        if session.connection.client_params is None:
             return
-        shown = client.model_dump(by_alias=True, mode="json", exclude_none=True)
-        handshake = {"version": session.connection.protocol_version, "client": shown}
         narrowing = {"tools": session.caller.narrowing.tools, "wait_s": session.caller.narrowing.wait_s}
         caller = session.caller
         now = time.time()
@@ -97,7 +94,7 @@ class McpSessions:
             McpSessionRow(
                 caller.session_id,
                 caller.principal.name,
-                to_json(handshake).decode(),
+                to_json(session.to_json()).decode(),
                 to_json(narrowing).decode(),
                 int(now * 1000),
             )
@@ -165,26 +162,28 @@ class McpSessions:
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _revive(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
-        try:
-            handshake, narrowing = json.loads(row.handshake), json.loads(row.narrowing)
-            client = InitializeRequestParams.model_validate(handshake["client"], by_name=False)
-        except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
-            return None
+        narrowing = json.loads(row.narrowing)
         kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"])
-        session = McpSession(caller_for(exchange, row.session_id, kept), self._door, self._handshake)
-        session.restore(client, handshake["version"])
-        self._sessions[row.session_id] = session
+        session = self._restored(caller_for(exchange, row.session_id, kept), row)
+        if session is not None:
+            self._sessions[row.session_id] = session
         return session
 
     def _restored(self, caller: Caller, row: McpSessionRow) -> McpSession | None:
+        session = self._new(caller)
         try:
-            handshake = json.loads(row.handshake)
-            client = InitializeRequestParams.model_validate(handshake["client"], by_name=False)
+            session.restore(json.loads(row.handshake))
         except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
             return None
-        session = McpSession(caller, self._door, self._handshake)
-        session.restore(client, handshake["version"])
         return session
+
+    def _new(self, caller: Caller) -> McpSession:
+        return McpSession(caller, self._door, self._handshake, self.keep)
+
+    def _tell_of_resource(self, uri: str) -> None:
+        for session in self._sessions.values():
+            if self._door.tells_of(session.caller, uri):
+                self._background.start(session.connection.send_resource_updated(uri))
 
     def _tell_of_tools(self) -> None:
         for session in self._sessions.values():

@@ -36,6 +36,18 @@ class Shop(Module):
             file.write("begun ")
         await asyncio.Event().wait()
         return "never"
+
+    @tool(effects=["session"])
+    async def shop_open(self, ctx: ToolContext) -> str:
+        """Open the shop."""
+        ctx.log("the door is open")
+        self.runtime.served_changed("shop://sign")
+        return "open"
+
+    @tool(effects=["session"], served_as="shop://sign")
+    async def shop_sign(self) -> str:
+        """The sign at the door."""
+        return "open"
 '''
 
 
@@ -73,6 +85,14 @@ class Client:
                 return message
             self.told.append(message)
         raise AssertionError(f"the relay ended: {self.process.stderr.read().decode()}")
+
+    def heard(self, method):
+        """The next notification of a kind, or the one that came before."""
+        while (found := next((each for each in self.told if each.get("method") == method), None)) is None:
+            line = self.process.stdout.readline()
+            assert line, f"the relay ended: {self.process.stderr.read().decode()}"
+            self.told.append(json.loads(line))
+        return found
 
     def ask(self, method, params=None, request_id=7):
         """Send a request, and give its answer."""
@@ -153,7 +173,11 @@ def is_alive(pid):
 def test_a_client_gets_the_tools_of_a_server_that_is_started_for_it(start, shop):
     client = start()
     assert client.connect()["serverInfo"]["name"] == "agentcore"
-    assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["shop_look", "shop_wait"]
+    assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == [
+        "shop_look",
+        "shop_wait",
+        "shop_open",
+    ]
     assert client.call("shop_look", shelf="rice") == "rice: 3"
     key = shop.state / "clients" / "robot"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -298,6 +322,25 @@ def test_the_newest_revision_needs_no_handshake(start):
     client = start()
     answer = client.ask("tools/call", {"name": "shop_look", "arguments": {"shelf": "rice"}, "_meta": meta})
     assert answer["result"]["content"][0]["text"] == "rice: 3"
+
+
+def test_a_client_is_told_what_it_has_asked_to_be_told(start, shop):
+    """Also by the server that takes over."""
+    client = start()
+    client.connect()
+    assert client.ask("logging/setLevel", {"level": "info"})["result"] == {}
+    assert client.ask("resources/subscribe", {"uri": "shop://sign"})["result"] == {}
+    wait_until(lambda: server_of(shop) is not None)
+    for _ in range(2):
+        client.told.clear()
+        assert client.call("shop_open") == "open"
+        assert {"level": "info", "logger": "shop_open", "data": "the door is open"} in [
+            each["params"] for each in client.told
+        ]
+        assert client.heard("notifications/resources/updated")["params"] == {"uri": "shop://sign"}
+        killed = server_of(shop)
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda killed=killed: server_of(shop) not in (None, killed))
 
 
 def test_a_client_asks_for_fewer_tools(start):

@@ -1,0 +1,89 @@
+"""What a client is told while it waits for a call: how far that is, and what it says of its work."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from agentcore.api import LogLevel
+from agentcore.mcp.caller import LOG_LEVELS, Caller, is_as_grave
+
+
+class Telling(Protocol):
+    """The way to whoever waits for a call."""
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        """Tell how far it is.
+
+        Args:
+            done: A number that grows.
+            total: What it grows to; None: nobody knows.
+            message: Words.
+        """
+        ...
+
+    async def log(self, level: LogLevel, tool: str, message: str) -> None:
+        """Tell what it says of its work.
+
+        Args:
+            level: How grave that is.
+            tool: Whose words they are.
+            message: The words.
+        """
+        ...
+
+
+class ClientTelling:
+    """Implements `Telling` for the client behind a request.
+
+    Args:
+        ctx: The request.
+        caller: Who made it.
+    """
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any], caller: Caller) -> None:
+        self._ctx, self._caller = ctx, caller
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        """See `Telling.progress`."""
+        await self._ctx.session.report_progress(done, total, message)
+
+    async def log(self, level: LogLevel, tool: str, message: str) -> None:
+        """See `Telling.log`; a client that has not asked for it is told nothing."""
+        if not self._hears(level):
+            return
+        params = types.LoggingMessageNotificationParams(level=level, logger=tool, data=message)
+        notification = types.LoggingMessageNotification(params=params)
+        await self._ctx.session.send_notification(notification, related_request_id=self._ctx.request_id)
+
+    def _hears(self, level: LogLevel) -> bool:
+        if self._ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return self._caller.wishes.hears(level)
+        # in the newest revision each request says it for itself
+        least = (self._ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+        return least in LOG_LEVELS and is_as_grave(level, least)
+
+
+class Notified:
+    """Passes on what the host tells of a call on its way, in its order.
+
+    Args:
+        tell: To whom.
+    """
+
+    def __init__(self, tell: Telling) -> None:
+        self._tell, self._done = tell, 0.0
+
+    def notify(self, kind: str, told: Mapping[str, Any]) -> None:
+        """See `agentcore.host.calls.Notify`."""
+        if kind == "progress":
+            # it has to grow from one to the next, and a tool may give none or a smaller one
+            fraction = told.get("fraction")
+            self._done = max(self._done + 1e-6, fraction if isinstance(fraction, float) else 0.0)
+            total = 1.0 if isinstance(fraction, float) else None
+            asyncio.ensure_future(self._tell.progress(self._done, total, str(told.get("message", ""))))  # noqa: RUF006
+        elif kind == "log":
+            asyncio.ensure_future(self._tell.log(told["level"], told["tool"], told["message"]))  # noqa: RUF006

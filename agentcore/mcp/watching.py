@@ -1,0 +1,87 @@
+"""Resources that clients watch: they are told when what a module serves is something else now."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agentcore.bounds import WATCHED_PER_SESSION
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.events import Event
+from agentcore.mcp.caller import Caller
+from agentcore.mcp.served import Served
+
+_GATHERED_SECONDS = 0.1
+_GATHERED = 1_000
+"""Changes within that time of which clients are told; a module that changes more at once is not followed."""
+
+Find = Callable[[Caller, str], Awaitable[None]]
+
+
+class Watching:
+    """Who watches what, and what has changed.
+
+    Args:
+        host: Tells of changes.
+        served: Knows what modules serve.
+        find: Looks for a resource of any kind, for a client; raises ToolError where there is none.
+        tell: Is called with an address that was changed.
+    """
+
+    def __init__(self, host: Host, served: Served, find: Find, tell: Callable[[str], None]) -> None:
+        self._served, self._find, self._tell = served, find, tell
+        self._changed: dict[str, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._unsubscribe = host.events.subscribe("tools.servedChanged", self._take)
+
+    def close(self) -> None:
+        """Tell of nothing more."""
+        self._unsubscribe()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def begin(self, caller: Caller, uri: str) -> None:
+        """Have a session watch a resource.
+
+        Raises:
+            ToolError: `too_many_watched`; or there is no such resource for this client.
+        """
+        watched = caller.wishes.resources
+        if uri not in watched and len(watched) >= WATCHED_PER_SESSION:
+            message = (
+                f"this session watches {WATCHED_PER_SESSION} resources already, which is the bound; end some first"
+            )
+            raise ToolError("too_many_watched", message, limit=WATCHED_PER_SESSION)
+        await self._find(caller, uri)
+        watched[uri] = None
+
+    async def readable(self, caller: Caller, uris: list[str] | None) -> list[str] | None:
+        """Those of addresses that this client may watch."""
+        if uris is None:
+            return None
+        found = []
+        for uri in uris[:WATCHED_PER_SESSION]:
+            try:
+                await self._find(caller, uri)
+            except ToolError:
+                continue
+            found.append(uri)
+        return found
+
+    def tells(self, caller: Caller, uri: str) -> bool:
+        """Whether a session watches an address, and may still read it."""
+        return uri in caller.wishes.resources and self._served.find(caller, uri) is not None
+
+    # -- changes -----------------------------------------------------------------------------------------------
+
+    def _take(self, event: Event) -> None:
+        uri = event.data["address"]
+        if self._served.module_of(uri) != event.data["module"] or len(self._changed) >= _GATHERED:
+            return
+        self._changed[uri] = None
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GATHERED_SECONDS, self._tell_all)
+
+    def _tell_all(self) -> None:
+        changed, self._changed, self._timer = self._changed, {}, None
+        for uri in changed:
+            self._tell(uri)
