@@ -219,15 +219,18 @@ class ToolContext(Protocol):
     ) -> str: ...
     @overload
     async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    @overload
+    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
     async def ask(
         self,
         question: str,
         options: Sequence[str] | None = None,
         *,
         schema: Mapping[str, Any] | None = None,
+        url: str | None = None,
         timeout_s: float = 300,
         is_secret: bool = False,
-    ) -> str | dict[str, Any]:
+    ) -> str | dict[str, Any] | None:
         """Put a question to the person of this session and wait for the answer; the call's own clock stands meanwhile.
 
         The person of a call over MCP is asked by the client, where it shows forms. Each answer is checked.
@@ -236,16 +239,22 @@ class ToolContext(Protocol):
             question: What to ask.
             options: Answers to choose from; the person may write another one.
             schema: JSON Schema of a form, an object of texts, numbers, choices (`enum`), lists of choices, and
-                booleans; the answer is what was filled in. A chat asks for one field after another.
+                booleans; the answer is what was filled in.
+            url: An address that the person opens, and says that they are done there; there is no other answer. It is
+                shown whole, and is never opened by itself.
             timeout_s: How long to wait, at most an hour.
             is_secret: Whether the answer is a password or the like, which no client of MCP gets to see: it is asked
                 for in a chat of agentcore's own, or not at all.
         Raises:
-            ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
+            ToolError: `no_person`: nobody can be asked here, or nobody answered in time; `declined`: the person does
+                not want to.
+            ValueError: `url` is no plain address of a page.
         """
         ...
 
-    async def sample(self, prompt: str, *, system: str = "", max_tokens: int = 1000) -> str:
+    async def sample(
+        self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
+    ) -> str:
         """Have a model write a text, outside of any conversation.
 
         In a chat it is the session's model; of a call over MCP it is the client's, where it gives one.
@@ -254,8 +263,11 @@ class ToolContext(Protocol):
             prompt: All that it is told.
             system: What it is told first.
             max_tokens: How long the text may be.
+            is_shown_first: Whether the person of a chat sees what the model is told, and allows it or not: for what
+                does not come from the module itself. Clients of MCP show it of themselves.
         Raises:
-            ToolError: `no_model`: there is none here; or what went wrong with it.
+            ToolError: `no_model`: there is none here; `no_person`, `declined`: it was not allowed; or what went wrong
+                with the model.
         """
         ...
 

@@ -27,6 +27,7 @@ from agentcore.chat.turn.turns import Turns, Work
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
+from agentcore.host.calls import Reply
 from agentcore.host.event_types import ENVELOPE
 from agentcore.host.policy import client_in, owner_of
 from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
@@ -232,15 +233,15 @@ class Conversations:
         await self._host.approvals.decide(pending.request.call_id, Verdict(approved=False, by=by.name))
         return True
 
-    async def answer(self, session_id: str, question_id: str, text: str) -> None:
+    async def answer(self, session_id: str, question_id: str, reply: Reply) -> None:
         """Answer what a tool asks.
 
         Raises:
-            ToolError: `session_not_found`, `question_not_found`.
+            ToolError: `session_not_found`, `question_not_found`, `invalid_answer`.
         """
         await self._find(session_id)
         live = self._turns.live.find(session_id)
-        if live is None or not live.questions.answer(question_id, text):
+        if live is None or not live.questions.answer(question_id, reply):
             message = f"no question {question_id!r} waits: it was answered, or nobody waits for it any more"
             raise ToolError("question_not_found", message, question_id=question_id)
 

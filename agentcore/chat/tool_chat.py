@@ -15,7 +15,7 @@ from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.calls import Call, no_session
+from agentcore.host.calls import Call, Inquiry, Reply, no_session
 
 _OF_PERSONS = frozenset(("page", "cli", "token"))
 
@@ -39,19 +39,19 @@ class ToolChat:
             return None
         return ToolSession(self._host, call.session_id, live, partial(self._compact, call.session_id))
 
-    async def ask(self, call: Call, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+    async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
         """See `Conversation.ask`."""
         live = self._live(call)
         if live is None:
-            raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {question!r}")
-        limit_s = min(timeout_s, ASK_SECONDS)
-        asked = live.questions.add(question, options, live.tool_ids.get(call.id), limit_s)
+            raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
+        limit_s = min(inquiry.timeout_s, ASK_SECONDS)
+        asked = live.questions.add(inquiry, _module_of(call), live.tool_ids.get(call.id), limit_s)
         self._tell(call.session_id, live)
         try:
             async with asyncio.timeout(limit_s):
                 return await asked.answer
         except TimeoutError:
-            raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
+            raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {inquiry.text!r}") from None
         finally:
             live.questions.drop(asked)
             self._tell(call.session_id, live)
@@ -105,3 +105,7 @@ class ToolChat:
         view = live.questions.first
         question = None if view is None else view.to_json()
         self._host.events.publish("session.question", {"question": question}, session_id=session_id)
+
+
+def _module_of(call: Call) -> str:
+    return "" if call.prepared is None else call.prepared.tool.module.name

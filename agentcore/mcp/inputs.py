@@ -1,6 +1,7 @@
 """What a call can ask of the client that made it, and of the person in front of that client."""
 
 import asyncio
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol
@@ -156,15 +157,32 @@ class ClientAsker:
             raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
         shown = {name: value for name, value in schema.items() if name in _OF_FORMS}
         request = types.ElicitRequest(params=types.ElicitRequestFormParams(message=question, requested_schema=shown))
+        response = await self._answered(str(schema.get("title") or _ANSWER), request, question, timeout_s)
+        if response.action != "accept":
+            raise ToolError("no_person", f"the person gave no answer: {question!r}")
+        return response.content or {}
+
+    async def _answered(
+        self, name: str, request: types.ElicitRequest, question: str, timeout_s: float
+    ) -> types.ElicitResult:
         limit_s = min(timeout_s, ASK_SECONDS)
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._inputs.get(str(schema.get("title") or _ANSWER), request)
+                response = await self._inputs.get(name, request)
         except TimeoutError:
             raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
-        if not isinstance(response, types.ElicitResult) or response.action != "accept":
-            raise ToolError("no_person", f"the person gave no answer: {question!r}")
-        return response.content or {}
+        if not isinstance(response, types.ElicitResult):
+            raise ToolError("no_person", f"the client's answer is none that is known: {question!r}")
+        return response
+
+    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+        """See `Asker.open_address`. Of clients that tell when it is done none has to be waited for any longer."""
+        if not takes_urls(self._inputs.capabilities):
+            raise ToolError("no_person", f"this client opens no addresses for its person: {question!r}")
+        params = types.ElicitRequestURLParams(message=question, url=url, elicitation_id=secrets.token_hex(8))
+        response = await self._answered("address", types.ElicitRequest(params=params), question, timeout_s)
+        if response.action != "accept":
+            raise ToolError("no_person", f"the person did not open the address: {question!r}")
 
     async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
         """See `agentcore.api.ToolContext.sample`."""

@@ -163,7 +163,7 @@ export class AcViewChats extends Localized(LitElement) {
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <slot name="context"></slot>
         <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
-          ?asked=${Boolean(chat.question)} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
+          ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
           <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
@@ -277,7 +277,7 @@ export class AcViewChats extends Localized(LitElement) {
   /** @param {CustomEvent<{text: string}>} event */
   async _onReply({detail: {text}}) {
     const {question} = this._chat;
-    if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, text));
+    if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, {text}));
   }
 
   /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
@@ -379,7 +379,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
-      case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.text), detail.failed); break;
+      case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.answer), detail.failed); break;
       case 'ac-prompt': this._composer.write(detail.text); break;
     }
   }

@@ -9,6 +9,7 @@
  * @property {Schema} schema        The part with its references followed and its `allOf` merged.
  * @property {boolean} isNullable   Whether null is allowed beside what the kind says.
  * @property {any[]} choices        The values of a `choice`, or of the elements of `many`.
+ * @property {string[]} titles      What each of the choices is called.
  * @property {Schema[]} options     The alternatives of a `union`.
  */
 
@@ -76,14 +77,16 @@ function makeShape(schema, root) {
     const {type, ...beside} = schema;
     return shapeOfAlternatives(beside, type.map((/** @type {string} */ one) => ({type: one})), root);
   }
-  const shape = {schema, isNullable: false, choices: [], options: []};
+  const shape = {schema, isNullable: false, choices: [], titles: [], options: []};
   if (Object.hasOwn(schema, 'const')) return {...shape, kind: schema.const === null ? 'null' : 'constant'};
   if (Array.isArray(schema.enum)) {
     const choices = schema.enum.filter((/** @type {any} */ value) => value !== null);
-    return {...shape, kind: 'choice', choices, isNullable: choices.length < schema.enum.length};
+    return {...shape, kind: 'choice', choices, titles: choices.map(String), isNullable: choices.length < schema.enum.length};
   }
   const kind = KINDS[schema.type ?? typeImpliedByKeywords(schema)]?.(schema, root) ?? 'json';
-  return kind === 'many' ? {...shape, kind, choices: shapeOf(schema.items, root).choices} : {...shape, kind};
+  if (kind !== 'many') return {...shape, kind};
+  const {choices, titles} = shapeOf(schema.items, root);
+  return {...shape, kind, choices, titles};
 }
 
 /** @param {Schema} schema @param {Schema[]} alternatives @param {Schema} root @returns {Shape} */
@@ -98,10 +101,15 @@ function shapeOfAlternatives(schema, alternatives, root) {
   }
   const choices = options.flatMap((one) => (Object.hasOwn(one, 'const') ? [one.const] : one.enum ?? [undefined]));
   if (options.length > 0 && choices.every((value) => value !== undefined && typeof value !== 'object')) {
-    return {kind: 'choice', schema: beside, isNullable, choices, options: []};
+    return {kind: 'choice', schema: beside, isNullable, choices, titles: options.flatMap(titlesOf), options: []};
   }
-  if (options.length === 0) return {kind: isNullable ? 'null' : 'json', schema: beside, isNullable: false, choices: [], options};
-  return {kind: 'union', schema: beside, isNullable, choices: [], options: flattened(options, root)};
+  if (options.length === 0) return {kind: isNullable ? 'null' : 'json', schema: beside, isNullable: false, choices: [], titles: [], options};
+  return {kind: 'union', schema: beside, isNullable, choices: [], titles: [], options: flattened(options, root)};
+}
+
+/** @param {Schema} option @returns {string[]} */
+function titlesOf(option) {
+  return Object.hasOwn(option, 'const') ? [String(option.title ?? option.const)] : option.enum.map(String);
 }
 
 /** Unions of unions are one choice. @param {Schema[]} options @param {Schema} root @returns {Schema[]} */

@@ -141,8 +141,18 @@ class QuestionView(View):
     """What a tool asks the person."""
 
     question_id: str
+    kind: Annotated[
+        Literal["text", "form", "address", "sample"],
+        Field(
+            description="What is asked for: words; `form` to be filled in; to open `url` and do there what the text "
+            "says; or leave to have the session's model told the text, and to give the module what it writes."
+        ),
+    ] = "text"
     text: str
+    asked_by: Annotated[str, Field(description="The module that asks.")] = ""
     options: list[str] | None = None
+    form: Annotated[dict[str, Any] | None, Field(description="JSON Schema of an object of plain fields.")] = None
+    url: str | None = None
     tool_id: str | None = None
     expires_at: int
 

@@ -159,9 +159,15 @@ class ChatClient:
         """End the turn of a session."""
         await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))
 
-    async def answer(self, session_id: str, question_id: str, text: str) -> None:
-        """Answer what a tool asks."""
-        body = {"questionId": question_id, "text": text}
+    async def answer(self, session_id: str, question_id: str, answer: Mapping[str, Any]) -> None:
+        """Answer what a tool asks.
+
+        Args:
+            session_id: The session in which it asks.
+            question_id: What it asks.
+            answer: The rest of the body: `text`, `content` or `isDeclined`.
+        """
+        body = {"questionId": question_id, **answer}
         await asyncio.to_thread(self._server.post, _path_of(session_id, "answer"), body)
 
     async def command(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:

@@ -4,11 +4,12 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentcore.cli.backend.server_client import ServerError
+from agentcore.cli.conversation.answers import Question, answer, shown
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.interrupts import interrupts
@@ -180,31 +181,39 @@ class ChatTurn:
             self._view.tell(f"  {waits}; /queue shows what, /queue go lets it go on")
         return bool(count) and not self._queue["isPaused"] and not self._end.waiting
 
-    def _take_question(self, question: Mapping[str, Any] | None, session_id: str) -> None:
+    def _take_question(self, question: Question | None, session_id: str) -> None:
         """Put what a tool asks to the person; None: it asks nothing any more."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
         if question is None:
             return
-        options = question.get("options") or ()
-        text = f"? {question['text']}" + (f" ({' / '.join(options)})" if options else "")
         if self._has_person and self._group is not None:
-            self._asking = self._group.create_task(self._answer(question, text, session_id))
+            self._asking = self._group.create_task(self._answer(question, session_id))
         else:
-            self._view.tell(text)
+            self._view.tell(shown(question))
             self._view.tell("  nobody can answer here; Ctrl-C stops the turn")
 
-    async def _answer(self, question: Mapping[str, Any], text: str, session_id: str) -> None:
+    async def _answer(self, question: Question, session_id: str) -> None:
         keyboard = sys.stdin.fileno()
+
+        async def ask(words: str) -> str | None:
+            if words:
+                self._view.tell(f"  {words}")
+            line = await read_line(keyboard)
+            return None if line is None else line.strip()
+
         async with self.silent():
             forget_typed(keyboard)  # what was typed before the question stood there is no answer to it
-            self._view.tell(text)
-            while (line := await read_line(keyboard)) is not None:
-                if line.strip():
-                    with suppress(ServerError):  # somebody was faster, or it has expired
-                        await self._client.answer(session_id, question["questionId"], line.strip())
-                    return
+            self._view.tell(shown(question))
+            while (given := await answer(question, ask)) is not None:
+                try:
+                    await self._client.answer(session_id, question["questionId"], given)
+                except ServerError as exc:
+                    if exc.error["type"] == "invalid_answer":
+                        self._view.tell(f"  {exc.error['message']}")
+                        continue
+                return  # else somebody was faster, or it has expired
 
     def _goes_on(self) -> bool:
         """Whether a turn that has come to a rest is waited for."""

@@ -56,6 +56,14 @@ class Asker(Protocol):
         """
         ...
 
+    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+        """See `agentcore.api.ToolContext.ask`.
+
+        Raises:
+            ToolError: `no_person`, `declined`.
+        """
+        ...
+
     async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
         """See `agentcore.api.ToolContext.sample`."""
         ...

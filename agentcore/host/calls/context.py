@@ -28,6 +28,9 @@ from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
+SAMPLE_SECONDS = 600.0
+"""How long a person may look at what a model would be told."""
+
 T = TypeVar("T")
 
 
@@ -163,25 +166,33 @@ class CallContext:
     ) -> str: ...
     @overload
     async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    @overload
+    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
     async def ask(
         self,
         question: str,
         options: Sequence[str] | None = None,
         *,
         schema: Mapping[str, Any] | None = None,
+        url: str | None = None,
         timeout_s: float = 300,
         is_secret: bool = False,
-    ) -> str | dict[str, Any]:
+    ) -> str | dict[str, Any] | None:
         """See `agentcore.api.ToolContext.ask`."""
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
         with paused(self._call):
+            if url is not None:
+                await questions.open_address(valid_text(question), url, timeout_s)
+                return None
             if schema is not None:
                 return await questions.fill_in(valid_text(question), with_valid_text(dict(schema)), timeout_s)
             offered = None if options is None else [valid_text(option) for option in options]
             return await questions.ask(valid_text(question), offered, timeout_s)
 
-    async def sample(self, prompt: str, *, system: str = "", max_tokens: int = 1000) -> str:
+    async def sample(
+        self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
+    ) -> str:
         """See `agentcore.api.ToolContext.sample`."""
         asker, chat = self._call.request.asker, self._services.conversation.chat
         with paused(self._call):
@@ -189,8 +200,10 @@ class CallContext:
                 return await asker.sample(valid_text(prompt), valid_text(system), max_tokens)
             if chat is None or chat.session_of(self._call) is None:
                 raise ToolError("no_model", "this call has no chat, so there is no model to ask")
-            told = f"{system}\n\n{prompt}" if system else prompt
-            return await chat.run_agent(self._call, valid_text(told), [], None, {"steps": 1})
+            told = valid_text(f"{system}\n\n{prompt}" if system else prompt)
+            if is_shown_first:
+                await Questions(self._call, chat, None).allow_sample(told, SAMPLE_SECONDS)
+            return await chat.run_agent(self._call, told, [], None, {"steps": 1})
 
     async def client_roots(self) -> Sequence[str]:
         """See `agentcore.api.ToolContext.client_roots`."""

@@ -6,6 +6,7 @@ from typing import Protocol
 from agentcore.api import ChatSession
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call
+from agentcore.host.calls.inquiry import Inquiry, Reply
 
 
 class Conversation(Protocol):
@@ -15,8 +16,12 @@ class Conversation(Protocol):
         """The chat session of a call; None: it comes from none."""
         ...
 
-    async def ask(self, call: Call, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
-        """See `agentcore.api.ToolContext.ask`."""
+    async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
+        """Put something to the person of the call's chat.
+
+        Raises:
+            ToolError: `no_person`: the call has no chat, or nobody answered in time.
+        """
         ...
 
     async def run_agent(

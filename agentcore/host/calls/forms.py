@@ -12,10 +12,14 @@ FIELDS = 40
 """Fields of one form at most."""
 
 _TYPES = frozenset(("string", "integer", "number", "boolean", "array"))
+_SHOWN = (
+    *("type", "title", "description", "format", "default"),
+    *("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
+)
 _YES, _NO = ("yes", "true", "是"), ("no", "false", "否")
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """One field.
 
     Args:
@@ -37,11 +41,41 @@ class Field(NamedTuple):
     @property
     def choices(self) -> list[str] | None:
         """The values that it takes; None: any of its type."""
-        schema = self.schema if self.schema["type"] != "array" else self.schema.get("items") or {}
+        schema = self._of_choices
         titled = schema.get("oneOf") or schema.get("anyOf")
         if titled:
             return [str(each["const"]) for each in titled]
         return list(map(str, schema["enum"])) if "enum" in schema else None
+
+    @property
+    def _of_choices(self) -> Mapping[str, Any]:
+        items = self.schema.get("items")
+        return self.schema if self.schema["type"] != "array" else items if isinstance(items, Mapping) else {}
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The field's schema without what no form shows: a server may have written anything into it."""
+        shown = {name: self.schema[name] for name in _SHOWN if isinstance(self.schema.get(name), str | int | float)}
+        if self.choices is None:
+            return shown
+        options = [{"const": value, "title": title} for value, title in zip(self.choices, self._titles, strict=True)]
+        if self.schema["type"] == "array":
+            return {**shown, "items": {"oneOf": options}, "uniqueItems": True, **self._begins_with(list)}
+        return {**shown, "oneOf": options, **self._begins_with(str)}
+
+    def _begins_with(self, kind: type) -> dict[str, Any]:
+        value = self.schema.get("default")
+        return {"default": value} if isinstance(value, kind) else {}
+
+    @property
+    def _titles(self) -> list[str]:
+        """What the choices are called."""
+        schema = self._of_choices
+        titled = schema.get("oneOf") or schema.get("anyOf")
+        if titled:
+            return [str(each.get("title") or each["const"]) for each in titled]
+        values, names = self.choices or [], schema.get("enumNames")
+        return list(map(str, names)) if isinstance(names, list) and len(names) == len(values) else values
 
     def read(self, value: Any) -> Any:
         """The value, as its type.
@@ -80,7 +114,7 @@ class Field(NamedTuple):
         return int(number) if is_whole else number
 
 
-def read_form(schema: Mapping[str, Any]) -> list[Field]:
+def read_form(schema: Mapping[str, Any]) -> list[FormField]:
     """The fields of a form.
 
     Raises:
@@ -92,10 +126,16 @@ def read_form(schema: Mapping[str, Any]) -> list[Field]:
     for name, field in properties.items():
         if not isinstance(field, Mapping) or field.get("type") not in _TYPES:
             raise TypeError(f"ask: the field {name!r} must be of one of the types {', '.join(sorted(_TYPES))}")
-    return [Field(name, field, name in required) for name, field in properties.items()]
+    return [FormField(name, field, name in required) for name, field in properties.items()]
 
 
-def read_answers(fields: Sequence[Field], content: Mapping[str, Any]) -> dict[str, Any]:
+def shown_form(fields: Sequence[FormField]) -> dict[str, Any]:
+    """The form as JSON Schema, for who shows it."""
+    required = [field.name for field in fields if field.is_required]
+    return {"type": "object", "properties": {field.name: field.shown for field in fields}, "required": required}
+
+
+def read_answers(fields: Sequence[FormField], content: Mapping[str, Any]) -> dict[str, Any]:
     """What was filled in, with defaults; fields that nobody knows are left out.
 
     Raises:

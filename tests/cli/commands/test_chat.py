@@ -335,6 +335,59 @@ def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_termina
     terminal.expect("it is Bonn")
 
 
+def test_form_of_a_tool_is_filled_in_at_the_terminal_and_can_be_declined(place, model, on_terminal):
+    source = (place.folder / "modules" / "clock.py").read_text()
+    asking = """
+    @tool(read_only=True)
+    async def clock_order(self, ctx: ToolContext) -> str:
+        \'\'\'Ask what it may be.\'\'\'
+        fields = {
+            "cups": {"type": "integer", "title": "How many cups", "minimum": 1},
+            "with": {"type": "array", "items": {"type": "string", "enum": ["milk", "sugar"]}},
+            "here": {"type": "boolean", "default": True},
+        }
+        form = {"type": "object", "properties": fields, "required": ["cups"]}
+        return str(await ctx.ask("What may it be?", schema=form))
+
+    @tool(read_only=True)
+    async def clock_pay(self, ctx: ToolContext) -> str:
+        \'\'\'Have it paid for.\'\'\'
+        await ctx.ask("Pay for it.", url="https://pay.example/7")
+        return "paid"
+"""
+    place.add_module("clock", source + asking)
+    for _ in range(2):
+        model.say("one moment", ("clock_order", {}))
+        model.say("thanks")
+    model.say("one moment", ("clock_pay", {}))
+    model.say("thanks")
+    terminal = on_terminal("chat", "--mode", "allow", "order")
+    for asked, line in (
+        ("How many cups:", "0"),
+        ("(milk / sugar, with commas between, may be left empty):", "milk, sugar"),
+        ("here (yes / no, else True):", ""),
+        ("cups must be at least 1", None),
+        ("How many cups:", "2"),
+        ("may be left empty):", ""),
+        ("else True):", "no"),
+    ):
+        terminal.expect(asked)
+        if line is not None:
+            terminal.type(f"{line}\n")
+    code, shown = terminal.end()
+    assert code == 0
+    assert "{'cups': 2, 'here': False}" in shown
+    terminal = on_terminal("chat", "--mode", "allow", "order")
+    terminal.expect("How many cups:")
+    terminal.type("/decline\n")
+    assert "declined to answer" in terminal.end()[1]
+    terminal = on_terminal("chat", "--mode", "allow", "pay")
+    terminal.expect("https://pay.example/7")
+    terminal.expect("Type yes when you are done there")
+    terminal.type("yes\n")
+    assert "paid" in terminal.end()[1]
+
+
 @pytest.mark.spec("K12")
 def test_files_go_along_with_a_message(place, model):
     model.say("two files")

@@ -9,6 +9,22 @@ from agentcore.api import Module, ToolContext, tool
 
 ALLOW = {"approvals": {"mode": "allow"}}
 
+ORDER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name", "minLength": 2},
+        "drink": {
+            "type": "string",
+            "title": "Drink",
+            "oneOf": [{"const": "t", "title": "Green tea"}, {"const": "c", "title": "Black coffee"}],
+        },
+        "cups": {"type": "integer", "title": "Cups", "minimum": 1, "default": 2},
+        "with": {"type": "array", "title": "With it", "items": {"type": "string", "enum": ["milk", "sugar"]}},
+        "here": {"type": "boolean", "title": "To have here"},
+    },
+    "required": ["name", "drink"],
+}
+
 
 class Helper(Module):
     """Uses the chat that it is called from."""
@@ -17,6 +33,23 @@ class Helper(Module):
 
     def __init__(self) -> None:
         self.release = asyncio.Event()
+        self.shop = "http://127.0.0.1"
+
+    @tool(effects=["read"])
+    async def helper_order(self, ctx: ToolContext) -> dict:
+        """Have an order filled in."""
+        return await ctx.ask("What may it be?", schema=ORDER)
+
+    @tool(effects=["read"])
+    async def helper_pay(self, ctx: ToolContext) -> str:
+        """Have it paid for."""
+        await ctx.ask("Pay for the order.", url=f"{self.shop}/pay?order=7")
+        return "paid"
+
+    @tool(effects=["read"])
+    async def helper_repeat(self, ctx: ToolContext) -> str:
+        """Have a text of somebody else's written."""
+        return await ctx.sample("Write a poem about tea.", is_shown_first=True)
 
     @tool(effects=["read"])
     async def helper_ask(self, ctx: ToolContext) -> str:
@@ -69,6 +102,70 @@ async def test_answer_in_own_words_reaches_the_tool(open_chat):
     await answer.press("Enter")
     await expect(chat.shown.get_by_text("Fine.")).to_be_visible()
     assert "a warm green" in chat.provider.sent
+
+
+async def test_form_of_a_tool_is_filled_in(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_order", "{}"))
+    chat.provider.say("On its way.")
+    await chat.say("order")
+    question = chat.page.get_by_role("region", name="A question for you")
+    await expect(question).to_contain_text("What may it be?")
+    await question.get_by_role("button", name="Answer").click()
+    await expect(question.get_by_role("textbox", name="Your name")).to_be_focused()
+    await question.get_by_role("textbox", name="Your name").fill("Ada")
+    await question.get_by_text("Black coffee").click()
+    await question.get_by_text("sugar").click()
+    await question.get_by_role("button", name="Answer").click()
+    await expect(chat.shown.get_by_text("On its way.")).to_be_visible()
+    await expect(question).to_have_count(0)
+    for said in ('\\"name\\": \\"Ada\\"', '\\"drink\\": \\"c\\"', '\\"cups\\": 2', '[\\"sugar\\"]'):
+        assert said.replace(" ", "") in chat.provider.sent.replace(" ", "")
+
+
+async def test_form_can_be_declined_and_a_message_meanwhile_is_no_answer_to_it(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_order", "{}"))
+    chat.provider.say("Then not.")
+    await chat.say("order")
+    question = chat.page.get_by_role("region", name="A question for you")
+    await expect(question).to_be_visible()
+    await expect(chat.box).to_have_attribute("placeholder", "Write a message, / for tools, @ for files")
+    await question.get_by_role("button", name="Decline").click()
+    await expect(chat.shown.get_by_text("Then not.")).to_be_visible()
+    assert "declined to answer" in chat.provider.sent
+
+
+async def test_address_is_opened_by_a_click_in_a_tab_that_does_not_know_the_page(open_chat):
+    helper = Helper()
+    chat = await open_chat(helper, config=ALLOW)
+    helper.shop = chat.provider.url
+    chat.provider.say("", ("a", "helper_pay", "{}"))
+    chat.provider.say("Thank you.")
+    await chat.say("pay")
+    question = chat.page.get_by_role("region", name="A question for you")
+    await expect(question).to_contain_text(f"{helper.shop}/pay?order=7")
+    await expect(question.get_by_role("button", name="Done there")).to_be_disabled()
+    async with chat.page.context.expect_page() as opened:
+        await question.get_by_role("button", name="Open this page").click()
+    shop = await opened.value
+    await shop.wait_for_url(f"{helper.shop}/pay?order=7")
+    assert await shop.evaluate("[window.opener, document.referrer]") == [None, ""]
+    await question.get_by_role("button", name="Done there").click()
+    await expect(chat.shown.get_by_text("Thank you.")).to_be_visible()
+
+
+async def test_foreign_prompt_is_seen_before_the_model_is_told(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_repeat", "{}"))
+    chat.provider.say("Steam, and leaves.")
+    chat.provider.say("Nice.")
+    await chat.say("repeat")
+    question = chat.page.get_by_role("region", name="A question for you")
+    await expect(question).to_contain_text("helper wants your model to write a text")
+    await expect(question).to_contain_text("Write a poem about tea.")
+    await question.get_by_role("button", name="Have it written").click()
+    await expect(chat.shown.get_by_text("Nice.")).to_be_visible()
 
 
 @pytest.mark.spec("K2")

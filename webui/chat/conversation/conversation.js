@@ -11,7 +11,16 @@ import {
  * @typedef {import('./items.js').ChatItem} ChatItem
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
- * @typedef {{questionId: string, text: string, options: string[], toolId?: string}} Question
+ * @typedef {object} Question
+ * @property {string} questionId
+ * @property {'text' | 'form' | 'address' | 'sample'} kind
+ * @property {string} text
+ * @property {string} askedBy  The module.
+ * @property {string[]} options
+ * @property {import('../../schema/shape.js').Schema} [form]
+ * @property {string} [url]
+ * @property {string} [toolId]
+ * @typedef {{text?: string, content?: Record<string, any>, isDeclined?: boolean}} Answer
  */
 
 const PAGE = 20; // more than a screen holds; what more there is of them, each change of chats waits for
@@ -187,9 +196,9 @@ export class Conversation extends Store {
     this.notify();
   }
 
-  /** Answer a tool's question. @param {string} questionId @param {string} text */
-  async answer(questionId, text) {
-    await client.post(this._path('/answer'), {questionId, text});
+  /** Answer a tool's question. @param {string} questionId @param {Answer} answer */
+  async answer(questionId, answer) {
+    await client.post(this._path('/answer'), {questionId, ...answer});
     if (this.question?.questionId === questionId) this.question = null;
     this.notify();
   }
@@ -393,8 +402,8 @@ function callOf(event) {
 
 /** @param {any} event @returns {Question | null} */
 function questionOf(event) {
-  const {questionId, text, options, toolId} = event.question ?? event;
-  return questionId && text ? {questionId, text, options: options ?? [], toolId} : null;
+  const {questionId, kind, text, askedBy, options, form, url, toolId} = event.question ?? event;
+  return questionId && text ? {questionId, kind: kind ?? 'text', text, askedBy: askedBy ?? '', options: options ?? [], form, url, toolId} : null;
 }
 
 /** @param {any} event */

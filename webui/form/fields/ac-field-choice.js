@@ -26,16 +26,16 @@ export class AcFieldChoice extends FieldElement {
   }
 
   render() {
-    const {choices} = this.shape;
-    const isShort = choices.length <= BUTTONS && choices.every((one) => String(one).length <= SHORT);
+    const {choices, titles} = this.shape;
+    const isShort = choices.length <= BUTTONS && titles.every((one) => one.length <= SHORT);
     return isShort && !this.mayBeUnset ? this._renderSegments() : this.renderFrame(this._renderSelect());
   }
 
   _renderSegments() {
     const shown = this.value ?? this.schema.default;
-    const segment = (/** @type {any} */ choice) => html`
+    const segment = (/** @type {any} */ choice, /** @type {number} */ at) => html`
       <label><input type="radio" name="choice" .checked=${live(choice === shown)} ?disabled=${this.isDisabled}
-        @change=${() => this.change(choice)}>${String(choice)}</label>`;
+        @change=${() => this.change(choice)}>${this.shape.titles[at]}</label>`;
     return html`
       <fieldset class="frame" part="frame" aria-describedby=${this.described}>
         <legend class=${this.field.isBare ? 'visually-hidden' : 'head'}>
@@ -48,16 +48,16 @@ export class AcFieldChoice extends FieldElement {
   }
 
   _renderSelect() {
-    const {choices} = this.shape;
+    const {choices, titles} = this.shape;
     const shown = this.value ?? this.schema.default;
     const index = choices.indexOf(shown);
-    const label = (/** @type {any} */ choice) => (choice === this.schema.default
-      ? t('form.defaultChoice', {value: String(choice)}) : String(choice));
+    const label = (/** @type {number} */ at) => (choices[at] === this.schema.default
+      ? t('form.defaultChoice', {value: titles[at]}) : titles[at]);
     return html`
       <select id="control" aria-label=${this.spokenLabel} aria-describedby=${this.described} aria-invalid=${this.invalid}
         ?required=${this.field.isRequired} ?disabled=${this.isDisabled} .value=${live(String(index))} @change=${this._onSelect}>
         ${this.mayBeUnset || index < 0 ? html`<option value="-1" ?selected=${index < 0}>${t('form.notSet')}</option>` : nothing}
-        ${choices.map((one, at) => html`<option value=${at} ?selected=${at === index}>${label(one)}</option>`)}
+        ${choices.map((_, at) => html`<option value=${at} ?selected=${at === index}>${label(at)}</option>`)}
       </select>`;
   }
 

@@ -14,9 +14,9 @@ export class AcFieldMany extends FieldElement {
 
   render() {
     const chosen = this.value ?? [];
-    const box = (/** @type {any} */ choice) => html`
+    const box = (/** @type {any} */ choice, /** @type {number} */ at) => html`
       <label><input type="checkbox" .checked=${live(chosen.includes(choice))} ?disabled=${this.isDisabled}
-        @change=${() => this._toggle(choice)}>${String(choice)}</label>`;
+        @change=${() => this._toggle(choice)}>${this.shape.titles[at]}</label>`;
     return html`
       <fieldset class="frame" part="frame" aria-describedby=${this.described}>
         <legend class=${this.field.isBare ? 'visually-hidden' : 'head'}><span class="label">${this.field.label}</span>${this.renderMust()}</legend>

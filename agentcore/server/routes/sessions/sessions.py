@@ -23,6 +23,7 @@ from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals import Proposal
+from agentcore.host.calls import FIELDS, Reply
 from agentcore.host.policy import check_mode_change, owner_of, reach
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
@@ -107,7 +108,11 @@ class QuestionAnswer(StrictWireModel):
     """What the person says to a question."""
 
     question_id: Annotated[str, Field(max_length=64)]
-    text: Annotated[str, Field(max_length=ANSWER_CHARS)]
+    text: Annotated[str, Field(max_length=ANSWER_CHARS, description="The answer in words.")] = ""
+    content: Annotated[
+        dict[str, Any] | None, Field(max_length=FIELDS, description="What a form was filled in with, by field.")
+    ] = None
+    is_declined: Annotated[bool, Field(description="The person wants to give no answer.")] = False
 
 
 class CallName(StrictWireModel):
@@ -276,7 +281,8 @@ async def reject_call(exchange: Exchange) -> Answer:
 async def answer_question(exchange: Exchange) -> Answer:
     """Answer what a tool asks."""
     body: QuestionAnswer = exchange.body
-    await _conversations(exchange).answer(_session_id(exchange), body.question_id, body.text)
+    reply = Reply(body.text, body.content, body.is_declined)
+    await _conversations(exchange).answer(_session_id(exchange), body.question_id, reply)
     return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 

@@ -54,6 +54,13 @@ class Ours(BaseModel):
     trust_annotations: Annotated[
         bool, Field(description="Whether what the server says of its tools' effects is believed.")
     ] = False
+    sampling: Annotated[
+        bool,
+        Field(
+            description="Whether the server may have the chat's model write texts for it; each time you see first what "
+            "the model is told."
+        ),
+    ] = False
     sandbox: Annotated[
         SandboxMode,
         Field(description="Whether a command is confined: `prefer` where bubblewrap works, `require` always."),

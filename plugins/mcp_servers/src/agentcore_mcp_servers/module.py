@@ -27,6 +27,7 @@ from agentcore.api import (
     ToolError,
 )
 from agentcore_mcp_servers.address import ServerAddress
+from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of, is_for_models
 from agentcore_mcp_servers.held import Held, find_held
@@ -61,6 +62,7 @@ class McpServer(Module):
         self._server: Server | None = None
         self._sandbox: Sandbox | None = None
         self._held = Held(())
+        self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
         """Start the server, and read its tools.
@@ -69,9 +71,13 @@ class McpServer(Module):
             ToolError: `server_not_started`.
         """
         if self._block.command is not None:
+            # a server elsewhere has no use for the names of our folders
+            self._asked = Asked(
+                prefix_of(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
+            )
             self._sandbox = await self._find_sandbox(runtime)
             self._held = await asyncio.to_thread(find_held, runtime.workspace)
-        self._server = Server(runtime.name, self._dial, self._make_client, self._read_again)
+        self._server = Server(runtime.name, self._dial, self._make_client, self._read_again, self._asked.have_opened)
         await self._server.start()
         await self._read_tools()
 
@@ -100,7 +106,8 @@ class McpServer(Module):
             share = progress / total if total else None
             ctx.progress(None if share is None else min(max(share, 0.0), 1.0), (message or "")[:500])
 
-        result = await self._server.call(tool.name, args, tell)
+        with self._asked.during(ctx):
+            result = await self._server.call(tool.name, args, tell)
         return await result_of(result, ctx.artifacts)
 
     # -- the server --------------------------------------------------------------------------------------------
@@ -151,6 +158,7 @@ class McpServer(Module):
             message_handler=self._on_message,
             logging_callback=self._on_log,
             cache=None,
+            **self._asked.callbacks(),
         )
 
     def _open_folder(self) -> Folder:

@@ -37,6 +37,7 @@ class Server:
         dial: Makes what carries a connection.
         make_client: Makes the SDK's client of that.
         on_again: Is called after the server was started again.
+        have_opened: Has the person open what a refused call wants opened; whether the call is to be sent again.
     """
 
     def __init__(
@@ -45,8 +46,10 @@ class Server:
         dial: Callable[[], Carrier],
         make_client: Callable[[Carrier], Client],
         on_again: Callable[[], Awaitable[None]],
+        have_opened: Callable[[MCPError], Awaitable[bool]],
     ) -> None:
         self._name, self._dial, self._make_client, self._on_again = name, dial, make_client, on_again
+        self._have_opened = have_opened
         self._background = Background(f"mcp_servers:{name}")
         self._link: Link | None = None
         self._is_there = asyncio.Event()
@@ -80,7 +83,16 @@ class Server:
         Raises:
             ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`.
         """
-        return await self.ask(tool, partial(_call, tool=tool, arguments=arguments, on_progress=on_progress))
+
+        async def call(client: Client) -> types.CallToolResult:
+            try:
+                return await client.call_tool(tool, arguments, progress_callback=on_progress)
+            except MCPError as exc:
+                if not await self._have_opened(exc):
+                    raise
+            return await client.call_tool(tool, arguments, progress_callback=on_progress)
+
+        return await self.ask(tool, call)
 
     async def ask(self, what: str, request: Callable[[Client], Awaitable[T]]) -> T:
         """Ask it something else.
@@ -161,8 +173,9 @@ class Server:
         return None if self._link is None else self._link.client
 
     async def _connected(self) -> Client:
-        if self._client is not None:
-            return self._client
+        ready = self._client
+        if ready is not None:
+            return ready
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
@@ -214,9 +227,3 @@ class Server:
             if cursor is None or len(entries) >= _ENTRIES:
                 return entries[:_ENTRIES]
         return entries
-
-
-async def _call(
-    client: Client, *, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT
-) -> types.CallToolResult:
-    return await client.call_tool(tool, arguments, progress_callback=on_progress)

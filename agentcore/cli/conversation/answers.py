@@ -1,0 +1,88 @@
+"""What a tool asks, at the terminal: words, a form, an address to open, leave to ask the model."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+Question = Mapping[str, Any]
+Answer = dict[str, Any]
+
+Ask = Callable[[str], Awaitable[str | None]]
+"""Shows a line, and gives the line that answers it, without spaces around it; None: the terminal was closed."""
+
+_DECLINE = "/decline"
+_DECLINED: Answer = {"isDeclined": True}
+_YES = frozenset(("yes", "y", "是"))
+
+
+def shown(question: Question) -> str:
+    """What the person sees before they answer."""
+    match question["kind"]:
+        case "form":
+            return f"? {question['text']}\n  ({_DECLINE} answers nothing at all)"
+        case "address":
+            return f"? {question['text']}\n  Open this page yourself, if you want to: {question['url']}"
+        case "sample":
+            wish = "wants your model to write a text. It would be told:"
+            return f"? {question['askedBy']} {wish}\n\n{question['text']}\n"
+    options = question.get("options") or ()
+    return f"? {question['text']}" + (f" ({' / '.join(options)})" if options else "")
+
+
+async def answer(question: Question, ask: Ask) -> Answer | None:
+    """Have the person answer what they were shown.
+
+    Returns:
+        The body of the answer; None: the terminal was closed.
+    """
+    match question["kind"]:
+        case "form":
+            return await _form(question["form"], ask)
+        case "address":
+            return await _leave("Type yes when you are done there, or anything else to decline:", ask)
+        case "sample":
+            return await _leave("Type yes to have it written, or anything else to decline:", ask)
+    while (line := await ask("")) is not None:
+        if line:
+            return {"text": line}
+    return None
+
+
+async def _leave(question: str, ask: Ask) -> Answer | None:
+    line = await ask(question)
+    if line is None:
+        return None
+    return {} if line.lower() in _YES else _DECLINED
+
+
+async def _form(form: Mapping[str, Any], ask: Ask) -> Answer | None:
+    content: dict[str, Any] = {}
+    for name, field in form["properties"].items():
+        is_required = name in form.get("required", ()) and field.get("default") is None
+        line = await ask(_words_of(name, field, is_required=is_required))
+        while line == "" and is_required:
+            line = await ask("This one is needed:")
+        if line is None or line == _DECLINE:
+            return None if line is None else _DECLINED
+        if line:
+            content[name] = [part.strip() for part in line.split(",")] if field["type"] == "array" else line
+    return {"content": content}
+
+
+def _words_of(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
+    about = ", ".join(_notes(field, is_required=is_required))
+    said = f" – {field['description']}" if field.get("description") else ""
+    return f"{field.get('title') or name}{said}" + (f" ({about}):" if about else ":")
+
+
+def _notes(field: Mapping[str, Any], *, is_required: bool) -> Iterator[str]:
+    options = field.get("oneOf") or (field.get("items") or {}).get("oneOf")
+    if options:
+        yield " / ".join(str(option["const"]) for option in options)
+    if field["type"] == "array":
+        yield "with commas between"
+    if field["type"] == "boolean":
+        yield "yes / no"
+    if field.get("default") is not None:
+        yield f"else {field['default']}"
+    elif not is_required:
+        yield "may be left empty"

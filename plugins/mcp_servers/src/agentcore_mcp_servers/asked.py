@@ -1,0 +1,165 @@
+"""`Asked`: what a server asks of us while it works on a call: folders, a person's answer, a text of a model.
+
+A server that asks outside of any call is told that nobody is there. Over stdio a request does not say which call it is
+for: where calls of several chats run at one time, it is refused, so that no chat sees another's question.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Literal
+
+import mcp_types as types
+import structlog
+from mcp.client.session import ClientRequestContext
+from mcp.shared.exceptions import MCPError
+
+from agentcore.api import ToolContext, ToolError
+
+log = structlog.get_logger(__name__)
+
+_CALL: ContextVar[ToolContext | None] = ContextVar("mcp_servers_call", default=None)
+
+_QUESTION_CHARS = 4_000
+_PROMPT_CHARS = 100_000
+_ANSWER_TOKENS = 4_000
+_SECONDS = 600.0
+_URLS = 3
+"""How many addresses a refused call may want opened."""
+
+
+class Asked:
+    """Answers for one server.
+
+    Args:
+        server: Its key.
+        folders: Those that it may know of; None: it is not told.
+        may_sample: Whether it may ask for texts of a model.
+    """
+
+    def __init__(self, server: str, folders: Sequence[Path] | None, *, may_sample: bool) -> None:
+        self._server, self._folders, self._may_sample = server, folders, may_sample
+        self._calls: list[ToolContext] = []
+
+    def callbacks(self) -> dict[str, Any]:
+        """What the SDK's client is told of it: what is left out, the server hears that we cannot do."""
+        callbacks: dict[str, Any] = {"elicitation_callback": self._elicit}
+        if self._folders is not None:
+            callbacks["list_roots_callback"] = self._list_roots
+        if self._may_sample:
+            callbacks["sampling_callback"] = self._sample
+        return callbacks
+
+    @contextmanager
+    def during(self, ctx: ToolContext) -> Iterator[None]:
+        """Let what the server asks meanwhile be asked for this call."""
+        token = _CALL.set(ctx)
+        self._calls.append(ctx)
+        try:
+            yield
+        finally:
+            self._calls.remove(ctx)
+            _CALL.reset(token)
+
+    async def have_opened(self, refusal: MCPError) -> bool:
+        """Have the person open what a server says must be opened before a call can run.
+
+        Returns:
+            Whether they did, so that the call can be sent again; False: the refusal is another.
+        Raises:
+            ToolError: `no_person`, `declined`.
+        """
+        if refusal.code != types.URL_ELICITATION_REQUIRED:
+            return False
+        wanted = types.ElicitationRequiredErrorData.model_validate(refusal.data)
+        for params in wanted.elicitations[:_URLS]:
+            await self._open(params)
+        return bool(wanted.elicitations)
+
+    async def _open(self, params: types.ElicitRequestURLParams) -> None:
+        try:
+            await self._call().ask(self._named(params.message), url=params.url, timeout_s=_SECONDS)
+        except ValueError as exc:
+            raise ToolError("no_person", str(exc)) from exc
+
+    def _named(self, question: str) -> str:
+        """A question, and whose it is: the server writes the rest."""
+        return f"The MCP server {self._server} wants to know: {question[:_QUESTION_CHARS]}"
+
+    def _call(self) -> ToolContext:
+        """The call that a question belongs to.
+
+        Raises:
+            ToolError: `no_person`.
+        """
+        call = _CALL.get()
+        if call is not None and call in self._calls:
+            return call
+        if len({(each.principal, each.session_id) for each in self._calls}) != 1:
+            said = "calls of several sessions run" if self._calls else "no call runs"
+            raise ToolError("no_person", f"nobody can be asked: {said}, and the question does not say for which")
+        return self._calls[-1]
+
+    async def _list_roots(self, _: ClientRequestContext) -> types.ListRootsResult:
+        folders = self._folders or ()
+        return types.ListRootsResult(roots=[types.Root(uri=path.as_uri(), name=path.name or None) for path in folders])
+
+    async def _elicit(
+        self, _: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        try:
+            if isinstance(params, types.ElicitRequestURLParams):
+                await self._open(params)
+                return types.ElicitResult(action="accept")
+            question = self._named(params.message)
+            content = await self._call().ask(question, schema=params.requested_schema, timeout_s=_SECONDS)
+            return types.ElicitResult(action="accept", content=content)
+        except ToolError as exc:
+            log.info("mcp_question_not_answered", reason=exc.message[:500])
+            return types.ElicitResult(action=_action_of(exc))
+        except (TypeError, ValueError) as exc:
+            return types.ErrorData(code=types.INVALID_PARAMS, message=str(exc)[:500])
+
+    async def _sample(
+        self, _: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult | types.ErrorData:
+        try:
+            text = await self._call().sample(
+                _told(params),
+                system=params.system_prompt or "",
+                max_tokens=min(params.max_tokens, _ANSWER_TOKENS),
+                is_shown_first=True,
+            )
+        except ToolError as exc:
+            return types.ErrorData(code=types.INVALID_REQUEST, message=f"{exc.type}: {exc.message}"[:500])
+        return types.CreateMessageResult(
+            role="assistant", content=types.TextContent(text=text), model="agentcore", stop_reason="endTurn"
+        )
+
+
+def _action_of(error: ToolError) -> Literal["decline", "cancel"]:
+    return "decline" if error.type == "declined" else "cancel"
+
+
+def _told(params: types.CreateMessageRequestParams) -> str:
+    """A conversation as one text, since one is what a model is told.
+
+    Raises:
+        ToolError: `no_model`: there is something else than text in it; it is very long.
+    """
+    if params.tools:
+        raise ToolError("no_model", "tools are not given to a model that writes for a server")
+    parts = [_turn(message, is_alone=len(params.messages) == 1) for message in params.messages]
+    told = "\n\n".join(parts)
+    if not told.strip() or len(told) > _PROMPT_CHARS:
+        raise ToolError("no_model", f"the model is told between 1 and {_PROMPT_CHARS:,} characters, not {len(told):,}")
+    return told
+
+
+def _turn(message: types.SamplingMessage, *, is_alone: bool) -> str:
+    blocks = message.content if isinstance(message.content, list) else [message.content]
+    if not all(isinstance(block, types.TextContent) for block in blocks):
+        raise ToolError("no_model", "only text is given to a model that writes for a server")
+    said = "\n".join(block.text for block in blocks if isinstance(block, types.TextContent))
+    return said if is_alone else f"{message.role}: {said}"
