@@ -2,7 +2,8 @@
 # make test   install what the tests need, and run the tests of the core and of the plugins
 # make test-more   the tests that are heavy and seldom break: at most 15 minutes
 # make test-fast   the tests that start no browser and no other process: under a minute, while you write
-# make check  lint, types, import contract, wheels, and the tests of surfaces against the installed wheels
+# make check  lint, types, import contract, the official suite of MCP, wheels, and the tests of surfaces against the
+#             installed wheels
 # make bench  measure
 # make extension   the browser extension, in build/extension; ARGS=--zip writes the file for stores too
 # make screenshots   take the pictures of docs/images; needs Chromium
@@ -38,7 +39,7 @@ SURFACES := $(addprefix tests/,test_contracts.py test_documents.py testing cli \
 	$(foreach name,shell/test_app test_first_load module_pages/test_module_pages test_documented_page,webui/$(name).py)) $(PLUGINS)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
-.PHONY: screenshots extension run test test-more test-fast check lint types page-types imports wheels test-wheels bench constraints clean
+.PHONY: screenshots extension run test test-more test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run: $(INSTALLED)
@@ -58,12 +59,12 @@ test: $(INSTALLED_DEV)
 	$(call tests,$(BIN)/python,-m 'not more' $(ARGS))
 
 test-more: $(INSTALLED_DEV)
-	$(call tests,$(BIN)/python,-m more $(ARGS))
+	$(call tests,$(BIN)/python,-m more --ignore tests/conformance $(ARGS))
 
 test-fast: $(INSTALLED_DEV)
 	$(call tests,$(BIN)/python,-m fast $(ARGS))
 
-check: lint types page-types imports test-wheels
+check: lint types page-types imports conformance test-wheels
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
@@ -80,6 +81,11 @@ page-types:
 
 imports: $(INSTALLED_DEV)
 	$(BIN)/lint-imports
+
+# The official suite of MCP: all that a revision asks of servers and of clients, in some 15 s. Needs what `npm ci` installs;
+# without it, the last line says so.
+conformance: $(INSTALLED_DEV) page-types
+	$(BIN)/python -m pytest -q -rs -n $(WORKERS) tests/conformance
 
 bench: $(INSTALLED_DEV)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 HERE = Path(__file__).parent
+CACHED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 @pytest.fixture
@@ -73,30 +74,36 @@ async def test_the_metadata_of_a_cloud_is_no_server(mount):
     assert "its address is refused" in host.host.modules.get("mcp_example").reason
 
 
+def said_of(method, is_stateless):
+    """What a server says of itself, in one of the newest revisions."""
+    tools = {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]}
+    about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
+    match method:
+        case "server/discover" if is_stateless:
+            return {"result": {"supportedVersions": ["2026-07-28"], **about, **CACHED}}
+        case "initialize" if not is_stateless:
+            return {"result": {"protocolVersion": "2025-06-18", **about}}
+        case "tools/list":
+            return {"result": tools | (CACHED if is_stateless else {})}
+        case _:
+            return {"error": {"code": -32601, "message": "no such method"}}
+
+
 @pytest.fixture
 async def answering():
     """A server that answers every call of a tool as a test says; gives its address."""
     runners = []
 
-    async def start(answer):
+    async def start(answer, *, is_stateless=False):
         async def serve(request):
             if request.method != "POST":
                 return web.Response(status=405)
             asked = await request.json()
-            match asked.get("method"):
-                case "initialize":
-                    about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
-                    result = {"protocolVersion": "2025-06-18", **about}
-                case "tools/list":
-                    result = {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]}
-                case "tools/call":
-                    return await answer(request, asked)
-                case _ if "id" in asked:
-                    error = {"code": -32601, "message": "no such method"}
-                    return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "error": error})
-                case _:
-                    return web.Response(status=202)
-            return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+            if asked.get("method") == "tools/call":
+                return await answer(request, asked)
+            if "id" not in asked:
+                return web.Response(status=202)
+            return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **said_of(asked["method"], is_stateless)})
 
         app = web.Application()
         app.router.add_route("*", "/mcp", serve)
@@ -140,3 +147,13 @@ async def test_headers_of_the_block_are_sent_and_masked(mount, answering):
 
     host = await mount({"url": await answering(answer), "headers": {"X-Key": "shh"}})
     assert (await host.call("example_go")).blocks()[0].text == "shh"
+
+
+async def test_a_result_of_the_newest_revision_that_does_not_say_what_it_is_is_whole(mount, answering):
+    async def answer(request, asked):
+        assert request.headers["Mcp-Protocol-Version"] == "2026-07-28"
+        result = {"content": [{"type": "text", "text": "done"}]}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+    host = await mount({"url": await answering(answer, is_stateless=True)})
+    assert (await host.call("example_go")).blocks()[0].text == "done"

@@ -18,10 +18,13 @@ _SAID_CHARS = 300
 def drop_unreadable(answer: types.JSONRPCResponse, report: Callable[[str], None]) -> None:
     """Take out of an answer that lists something what is none of it, for the SDK would refuse the whole list.
 
+    An answer that does not say what it is is whole, as the newest revision has it; the SDK wants it said.
+
     Args:
-        answer: Any answer; others than such are left as they are.
+        answer: Any answer.
         report: Is told what was left out, and why.
     """
+    answer.result.setdefault("resultType", "complete")
     for key, kind in _KINDS.items():
         entries = answer.result.get(key)
         if isinstance(entries, list):

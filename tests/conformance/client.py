@@ -1,0 +1,114 @@
+"""The client that the official suite of MCP tests: a real host, with the suite's server mounted as a module.
+
+`python -m tests.conformance.client URL`, with the scenario's context in the environment as the suite gives it; or
+`clients`, which serves many of them in one process.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from agentcore.api import Principal
+from agentcore.host.calls import CallRequest, ModelReader
+from agentcore.testing.hosting import HostPlan, RunningHost, running_host
+
+KEY = "scenario"
+MODEL = Principal("mcp", "suite")
+
+
+class Someone:
+    """The person in front of it: takes what a form offers, and fills in what has to be said."""
+
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+        """Take the first."""
+        return options[0] if options else "yes"
+
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+        """Leave out what has a value of its own."""
+        parts = schema.get("properties", {})
+        return {name: value_of(part) for name, part in parts.items() if "default" not in part}
+
+    async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
+        """Say something."""
+        return "Paris"
+
+    async def roots(self) -> Sequence[str]:
+        """No folders."""
+        return ()
+
+
+def value_of(schema: Mapping[str, Any]) -> Any:
+    """A value that a schema allows."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return {"number": 1.5, "integer": 1, "boolean": True, "array": [], "object": {}}.get(kind, "text")
+
+
+def arguments_for(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool has to be given."""
+    parts = schema.get("properties", {})
+    return {name: value_of(parts.get(name, {})) for name in schema.get("required", ())}
+
+
+async def use(host: RunningHost, context: Mapping[str, Any]) -> AsyncIterator[str]:
+    """Do what a scenario wants: call what it names, else everything that there is; says how each call ended."""
+    named = {each["name"]: each["arguments"] for each in context.get("toolCalls", ())}
+    for name, tool in list(host.host.registry.tools.items()):
+        original = name.removeprefix(f"{KEY}_")
+        if named and original not in named:
+            continue
+        arguments = named.get(original) or arguments_for(tool.definition.input_schema)
+        if "schema" in arguments:  # wants back how it was told of another tool
+            arguments = {"schema": next(iter(host.host.registry.tools.values())).definition.input_schema}
+        request = CallRequest(name, arguments, MODEL, mode="allow", reader=ModelReader(), asker=Someone())
+        yield f"{name} {(await host.host.call(request)).encoded().decode()}"
+
+
+async def mounted(url: str, context: Mapping[str, Any]) -> AsyncIterator[str]:
+    """Mount a server, use it, and go; says what happened."""
+    plan = HostPlan([f"mcp_{KEY}"], {"mcpServers": {KEY: {"url": url}}}, is_failure_expected=True)
+    with tempfile.TemporaryDirectory() as folder:
+        async with running_host(plan, Path(folder)) as host:
+            for problem in host.problems():
+                yield problem
+            async for said in use(host, context):
+                yield said
+
+
+@asynccontextmanager
+async def clients(place: Path) -> AsyncIterator[str]:
+    """Serve scenarios in this process; gives the command that has one served.
+
+    Args:
+        place: Where the socket is to lie.
+    """
+    turn = asyncio.Lock()  # what a module leaves behind is known by its name, which is the same in each host
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            asked = json.loads(await reader.readline())
+            async with turn:
+                async for said in mounted(asked["url"], asked["context"]):
+                    writer.write(said.encode() + b"\n")
+        finally:
+            writer.close()
+
+    knock = Path(__file__).parent / "knock.py"
+    async with await asyncio.start_unix_server(serve, place):
+        yield f"{sys.executable} -S {knock} {place}"
+
+
+async def _main(url: str) -> None:
+    async for said in mounted(url, json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))):
+        print(said)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(sys.argv[1]))
