@@ -1,5 +1,6 @@
 """The answer to one request of a client: JSON if there is nothing to tell on the way, else a stream of events."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from agentcore.mcp import Caller
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.mcp.resuming import CutOff, ResumableStream
 from agentcore.server.mcp.session import McpSession, notification
 
 SESSION_ID = "Mcp-Session-Id"
@@ -84,7 +86,7 @@ class Reply:
     ) -> None:
         self._exchange, self._headers = exchange, headers
         self._token = progress_token_from_params(request.params)
-        self._stream: RawStream | None = None
+        self._stream: RawStream | ResumableStream | None = None
         self._has_ended = False
         self.request_id: RequestId | None = request.id
         self.message_metadata = ServerMessageMetadata(request_context=caller)
@@ -119,11 +121,14 @@ class Reply:
         if self._token is not None:
             await self.notify("notifications/progress", progress_of(self._token, progress, total, message))
 
-    def open(self) -> RawStream:
+    def open(self) -> RawStream | ResumableStream:
         """The stream; what is not begun begins."""
         if self._stream is None:
-            self._stream = RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers)
+            self._stream = self._begun(RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers))
         return self._stream
+
+    def _begun(self, stream: RawStream) -> RawStream | ResumableStream:
+        return stream
 
     def keep_alive(self) -> None:
         """Show that it goes on, so that nobody on the way takes it for dead."""
@@ -141,7 +146,7 @@ class Reply:
     def break_off(self) -> Answer | Sent:
         """End it without an answer, for nobody is there."""
         self._has_ended = True
-        return Sent() if self._stream is None else self._stream.break_off()
+        return self._stream.break_off() if isinstance(self._stream, RawStream) else Sent()
 
 
 class SessionReply(Reply):
@@ -158,6 +163,7 @@ class SessionReply(Reply):
     def __init__(self, exchange: Exchange, session: McpSession, request: JSONRPCRequest) -> None:
         super().__init__(exchange, session.caller, request, {SESSION_ID: session.caller.session_id})
         self._session = session
+        self._heir: SessionReply | None = None
 
     @property
     def can_send_request(self) -> bool:
@@ -172,6 +178,57 @@ class SessionReply(Reply):
         Raises:
             MCPError: It answers with an error, or not in time.
         """
+        if self._heir is not None:
+            return await self._heir.send_raw_request(method, params, opts)
         if self._has_ended:
             raise NoBackChannelError(method)
         return await self._session.ask(self.open(), method, params, opts)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        """Tell the client something on the way; who reads too slowly misses it."""
+        if self._heir is not None:
+            await self._heir.notify(method, params, opts)
+        else:
+            await super().notify(method, params, opts)
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far it is, if the client wants to know."""
+        if self._heir is not None:
+            await self._heir.progress(progress, total, message)
+        else:
+            await super().progress(progress, total, message)
+
+    # -- a client that is cut off ------------------------------------------------------------------------------
+
+    def lose_client(self, key: bytes | None, work: "asyncio.Future[dict[str, Any]]") -> None:
+        """The connection has ended. A client that knows of the stream has a while to come back for it.
+
+        Args:
+            key: What it calls, with what; None: it is no call.
+            work: Gives the result; cancelled when the client does not come, and at once where it cannot.
+        """
+        if not isinstance(self._stream, ResumableStream) or not self._stream.has_ids:
+            work.cancel()
+            return
+        if key is not None:
+            self._stream.cut_off = CutOff(key, work, self._hand_over)
+        self._stream.on_left = work.cancel
+        self._stream.leave_request()
+
+    def _hand_over(self, heir: "SessionReply") -> None:
+        self._heir = heir
+        if isinstance(self._stream, ResumableStream):
+            self._stream.close()
+
+    def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
+        """Send the end of it, if nobody else does."""
+        if self._heir is not None:
+            return self.break_off()
+        return super().finish(message, status)
+
+    def _begun(self, stream: RawStream) -> RawStream | ResumableStream:
+        events = self._session.streams.begin()
+        events.open(stream)
+        if self._session.takes_primes:
+            events.prime()
+        return events

@@ -17,9 +17,13 @@ from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, Door, Wishes
+from agentcore.server.mcp.resuming import ResumableStream, ResumableStreams
 
 _ANSWER_SECONDS = 600.0
 """How long a client has for what it is asked; it may ask its person."""
+
+_PRIMED_SINCE = "2025-11-25"
+"""Clients of earlier revisions take an event without data for a broken message."""
 
 _CHANGING = frozenset(("logging/setLevel", "resources/subscribe", "resources/unsubscribe"))
 """Requests that say once what holds from then on."""
@@ -41,11 +45,17 @@ class MessageStream(Protocol):
 
 
 class Standalone:
-    """The channel for what belongs to no request: the stream that a client keeps open with GET, if it has one."""
+    """The channel for what belongs to no request: a pipe, or the stream that a client keeps open with GET.
+
+    Attributes:
+        stream: It, if there is one.
+        events: What is told there over HTTP, also while nobody reads; None: nobody ever has.
+    """
 
     def __init__(self, session: "McpSession") -> None:
         self._session = session
         self.stream: MessageStream | None = None
+        self.events: ResumableStream | None = None
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -60,9 +70,10 @@ class Standalone:
         return await self._session.ask(self.stream, method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the client something, if it listens."""
-        if self.stream is not None and not self.stream.is_behind:
-            self.stream.send(notification(method, params))
+        """Tell the client something, if it listens, or has listened and may come back."""
+        stream = self.stream or self.events
+        if stream is not None and not stream.is_behind:
+            stream.send(notification(method, params))
 
 
 class McpSession:
@@ -77,6 +88,7 @@ class McpSession:
     Attributes:
         in_flight: Its requests that are being answered, by id: the task and what cancels it.
         connection: The SDK's view of it.
+        streams: What it is told in streams of events, for as long as it may come back for that.
         is_held: Whether somebody holds it open, so that it does not end for want of use.
     """
 
@@ -91,11 +103,17 @@ class McpSession:
         self.standalone = Standalone(self)
         self.connection = Connection.for_loop(self.standalone, session_id=caller.session_id)
         self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
-        self.in_flight: dict[RequestId, asyncio.Task[dict[str, Any]]] = {}
+        self.in_flight: dict[RequestId, asyncio.Future[dict[str, Any]]] = {}
         self.last_used_at = time.time()
         self.is_held = False
+        self.streams = ResumableStreams()
         self._asked: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
+
+    @property
+    def takes_primes(self) -> bool:
+        """Whether the client knows events without data, which give an id to come back with."""
+        return self.connection.protocol_version >= _PRIMED_SINCE
 
     def answer(
         self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
@@ -172,6 +190,7 @@ class McpSession:
         """End its streams and requests."""
         for task in tuple(self.in_flight.values()):
             task.cancel()
+        self.streams.close()
         for waiting in self._asked.values():
             if not waiting.done():
                 waiting.cancel()

@@ -114,9 +114,8 @@ class McpSessions:
             await self.keep(session)
         return session
 
-    async def keep_open(self, exchange: Exchange, stream: RawStream) -> None:
-        """Hold a stream open until its client goes or the server ends."""
-        ended = asyncio.get_running_loop().create_future()
+    async def keep_open(self, exchange: Exchange, stream: RawStream, ended: "asyncio.Future[None]") -> None:
+        """Hold a stream open until there is no more to read, its client goes or the server ends."""
 
         def end() -> None:
             if not ended.done():

@@ -23,6 +23,7 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, Sent
@@ -36,10 +37,12 @@ from agentcore.server.mcp.messages import (
     wait_for,
 )
 from agentcore.server.mcp.reply import SESSION_ID, SessionReply, Told
+from agentcore.server.mcp.resuming import ResumableStream, is_of_standalone
 from agentcore.server.mcp.session import McpSession
 from agentcore.server.mcp.sessions import McpSessions
 
 VERSION_HEADER = "Mcp-Protocol-Version"
+_LAST_EVENT_ID = "Last-Event-ID"
 REQUEST_CANCELLED = -32800
 """Answers a request that the client has cancelled, whose HTTP request needs an end; as the SDK does."""
 
@@ -79,13 +82,35 @@ class Streamable:
         session = await self._session(exchange)
         if isinstance(session, Answer):
             return session
-        if session.standalone.stream is not None:
+        last = exchange.request.headers.get(_LAST_EVENT_ID, "")
+        if not last or is_of_standalone(last):
+            return await self._listen(exchange, session, last)
+        found = session.streams.find(last)
+        if found is None:
+            message = "what this event was of is kept no longer; send the request again"
+            return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, message)
+        return await self._read(exchange, session, *found)
+
+    async def _listen(self, exchange: Exchange, session: McpSession, last: str) -> Answer | Sent:
+        """Tell what belongs to no request; what was told since an event, too."""
+        standalone, found = session.standalone, session.streams.find(last)
+        if standalone.events is None:
+            standalone.events = session.streams.begin_standalone()
+        if standalone.events.is_read and found is None:
             return refused(HTTPStatus.CONFLICT, INVALID_REQUEST, "this session has such a stream already")
-        stream = session.standalone.stream = RawStream(exchange.request, headers=_named(session))
+        return await self._read(exchange, session, standalone.events, None if found is None else found[1])
+
+    async def _read(
+        self, exchange: Exchange, session: McpSession, events: ResumableStream, after: int | None
+    ) -> Answer | Sent:
+        stream = RawStream(exchange.request, headers=_named(session))
+        over = events.take_up(stream, after)
+        if after is None and session.takes_primes:
+            events.prime()
         try:
-            await self._sessions.keep_open(exchange, stream)
+            await self._sessions.keep_open(exchange, stream, over)
         finally:
-            session.standalone.stream = None
+            events.leave(over)
         return stream.end()
 
     async def delete(self, exchange: Exchange) -> Answer:
@@ -129,13 +154,16 @@ class Streamable:
                 HTTPStatus.BAD_REQUEST, INVALID_REQUEST, "a request with this id is being answered already", message.id
             )
         reply = SessionReply(exchange, session, message)
-        work = asyncio.ensure_future(session.answer(reply, message.method, message.params))
+        work = _taken_up(session, message, reply) or asyncio.ensure_future(
+            session.answer(reply, message.method, message.params)
+        )
         session.in_flight[message.id] = work
 
         def end() -> None:
             work.cancel()
 
-        exchange.connection.on_lost = exchange.connection.end_stream = end
+        exchange.connection.on_lost = lambda: reply.lose_client(_call_key(message), work)
+        exchange.connection.end_stream = end
         try:
             await wait_for(work, reply.keep_alive)
             return reply.finish(_outcome(message, work))
@@ -166,6 +194,25 @@ async def _take(session: McpSession, message: JSONRPCNotification | JSONRPCRespo
             work.cancel()
         return
     await session.runner.on_notify(Told(session), message.method, message.params)
+
+
+def _call_key(message: JSONRPCRequest) -> bytes | None:
+    """What makes two calls of a session the same; None: it is no call."""
+    if message.method != "tools/call" or message.params is None:
+        return None
+    return to_json([message.params.get("name"), message.params.get("arguments")])
+
+
+def _taken_up(
+    session: McpSession, message: JSONRPCRequest, reply: SessionReply
+) -> "asyncio.Future[dict[str, Any]] | None":
+    """The work of an equal call whose client was cut off; what is told of it goes to this request from now on."""
+    key = _call_key(message) if session.streams else None
+    cut_off = None if key is None else session.streams.take_cut_off(key)
+    if cut_off is None:
+        return None
+    cut_off.hand_over(reply)
+    return cut_off.work
 
 
 def _message(document: object) -> JSONRPCMessage | Answer:

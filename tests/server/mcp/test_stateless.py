@@ -291,7 +291,7 @@ class Stream:
     async def next(self):
         """The next message."""
         async with asyncio.timeout(LIMIT_S):
-            while not (line := await self._answer.content.readline()).startswith(b"data: "):
+            while not (line := await self._answer.content.readline()).startswith(b"data: {"):
                 assert line, "the stream has ended"
         return json.loads(line.removeprefix(b"data: "))
 
@@ -301,7 +301,7 @@ class Stream:
         with suppress(aiohttp.ClientError):
             async with asyncio.timeout(LIMIT_S):
                 while line := await self._answer.content.readline():
-                    messages += [line] if line.startswith(b"data: ") else []
+                    messages += [line] if line.startswith(b"data: {") else []
         return messages
 
 

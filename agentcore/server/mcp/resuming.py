@@ -1,0 +1,233 @@
+"""Streams of events that a client takes up again where its connection was cut: each event has an id, and is kept.
+
+Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+"""
+
+import asyncio
+import itertools
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from agentcore.server.http.raw_stream import RawStream, frame
+from agentcore.server.http.response import Sent
+
+RESUMED_SECONDS = 30.0
+"""How long a client that was cut off has to come back: so long a call goes on without it, and what was told is kept."""
+
+_KEPT_EVENTS = 100
+_KEPT_BYTES = 4 * 1024 * 1024
+_KEPT_STREAMS = 32
+_PROCESS = secrets.token_hex(4)
+"""Sessions outlive the process, streams do not: so an id from before is seen to be one."""
+
+
+class CutOff(NamedTuple):
+    """A call whose client was cut off; when it sends the same call again, the two are one.
+
+    Args:
+        key: What it calls, with what.
+        work: Gives the result.
+        hand_over: Has the rest told to another request.
+    """
+
+    key: bytes
+    work: "asyncio.Future[dict[str, Any]]"
+    hand_over: Callable[[Any], None]
+
+
+class _Reader(NamedTuple):
+    """Who reads now: an answer, and what is done when it has no more to read."""
+
+    stream: RawStream
+    over: "asyncio.Future[None] | None"
+
+
+class ResumableStream:
+    """What is told in one answer, whoever reads it.
+
+    Args:
+        name: What its events' ids begin with.
+        forget: Is called when nobody can take it up any more.
+
+    Attributes:
+        on_left: Is called when nobody has come back in time.
+        was_delivered: Whether somebody read it when it ended.
+        cut_off: The call that it tells of, once its client was cut off.
+    """
+
+    def __init__(self, name: str, forget: "Callable[[ResumableStream], None]") -> None:
+        self.name, self._forget = name, forget
+        self.on_left: Callable[[], object] = lambda: None
+        self.cut_off: CutOff | None = None
+        self.was_delivered = self._has_ended = False
+        self._kept: deque[tuple[int, bytes]] = deque()
+        self._size = self._last = 0
+        self._reader: _Reader | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether whoever reads has been given an id to come back with."""
+        return self._last > 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody reads it now."""
+        return self._reader is not None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be read that more would fill the memory."""
+        return self._reader is not None and self._reader.stream.is_behind
+
+    def send(self, message: bytes) -> None:
+        """Tell a message, and keep it. Never waits, never fails."""
+        self._last += 1
+        event = frame("message", message, f"{self.name}-{self._last}")
+        self._kept.append((self._last, event))
+        self._size += len(event)
+        while len(self._kept) > 1 and (len(self._kept) > _KEPT_EVENTS or self._size > _KEPT_BYTES):
+            self._size -= len(self._kept.popleft()[1])
+        self.write(event)
+
+    def write(self, data: bytes) -> None:
+        """Send what is not kept, if somebody reads."""
+        if self._reader is not None:
+            self._reader.stream.write(data)
+
+    def prime(self) -> None:
+        """Give whoever reads an id to come back with, before there is anything to tell."""
+        self._last += 1
+        self.write(f"id: {self.name}-{self._last}\ndata: \n\n".encode())
+
+    # -- who reads ---------------------------------------------------------------------------------------------
+
+    def open(self, stream: RawStream) -> None:
+        """Begin with the answer to the request itself, which ends it."""
+        self._reader = _Reader(stream, None)
+
+    def take_up(self, stream: RawStream, after: int | None) -> "asyncio.Future[None]":
+        """Go on in another answer; whoever read before reads no more.
+
+        Args:
+            stream: The answer.
+            after: The number of the last event that the client has; None: all that there was.
+        Returns:
+            Done when there is no more to read.
+        """
+        self._stop_timer()
+        self._drop_reader()
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reader = _Reader(stream, over)
+        for number, event in self._kept:
+            if after is not None and number > after:
+                stream.write(event)
+        if self._has_ended:
+            self._end_reading()
+        return over
+
+    def leave_request(self) -> None:
+        """The client of the request's own answer has gone; it has a while to come back."""
+        if self._reader is not None and self._reader.over is None:
+            self._leave()
+
+    def leave(self, over: "asyncio.Future[None]") -> None:
+        """So has that of another answer."""
+        if self._reader is not None and self._reader.over is over:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._drop_reader()
+        self._start_timer(self.on_left)
+
+    def end(self) -> Sent:
+        """All is told; whoever is cut off now can still read the end. Gives the end of the request's own answer."""
+        self._has_ended, reader = True, self._reader
+        sent = reader.stream.end() if reader is not None and reader.over is None else Sent()
+        self._end_reading()
+        return sent
+
+    def close(self) -> None:
+        """Keep nothing any more."""
+        self._stop_timer()
+        self._drop_reader()
+        self._forget(self)
+
+    def _end_reading(self) -> None:
+        if self._reader is not None:
+            self.was_delivered = True
+            self._drop_reader()
+        self._start_timer(self.close)
+
+    def _drop_reader(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None and reader.over is not None and not reader.over.done():
+            reader.over.set_result(None)
+
+    def _start_timer(self, then: Callable[[], object]) -> None:
+        self._stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(RESUMED_SECONDS, then)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class ResumableStreams:
+    """The streams of one session; of too many, those that were told longest ago are kept no longer."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, ResumableStream] = {}
+        self._numbers = itertools.count(1)
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def begin_standalone(self) -> ResumableStream:
+        """The one for what belongs to no request."""
+        name = f"{_PROCESS}-0"
+        stream = self._streams[name] = ResumableStream(name, self._forget)
+        return stream
+
+    def begin(self) -> ResumableStream:
+        """That of a request."""
+        name = f"{_PROCESS}-{next(self._numbers)}"
+        stream = self._streams[name] = ResumableStream(name, self._forget)
+        idle = [each for each in self._streams.values() if each.was_delivered]
+        for each in idle[: max(0, len(self._streams) - _KEPT_STREAMS)]:
+            each.close()
+        return stream
+
+    def find(self, event_id: str) -> tuple[ResumableStream, int] | None:
+        """The stream that an event was of, and the event's number in it."""
+        name, _, number = event_id.rpartition("-")
+        stream = self._streams.get(name)
+        if stream is None or not number.isascii() or not number.isdigit():
+            return None
+        return stream, int(number[:18])
+
+    def take_cut_off(self, key: bytes) -> CutOff | None:
+        """An equal call whose client was cut off and has not come back; it is given once."""
+        for stream in self._streams.values():
+            cut_off = stream.cut_off
+            if cut_off is not None and cut_off.key == key and not stream.is_read and not stream.was_delivered:
+                stream.cut_off = None
+                return cut_off
+        return None
+
+    def close(self) -> None:
+        """Keep none any more."""
+        for stream in tuple(self._streams.values()):
+            stream.close()
+
+    def _forget(self, stream: ResumableStream) -> None:
+        self._streams.pop(stream.name, None)
+
+
+def is_of_standalone(event_id: str) -> bool:
+    """Whether an event belonged to no request, in this process or an earlier one."""
+    return re.fullmatch(r"[0-9a-f]+-0-\d+", event_id) is not None
