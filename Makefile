@@ -100,8 +100,9 @@ screenshots: $(INSTALLED_DEV)
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# with the family of MCP servers, which no name in app.json stands for
 $(INSTALLED): $(PROJECTS) app.json constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) -e '.[chat,mcp]' $(LISTED:%=-e ./%)
+	$(PIP_INSTALL) -e '.[chat,mcp]' $(patsubst %,-e ./%,$(sort $(LISTED) plugins/mcp_servers))
 	@touch $@
 
 $(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python

@@ -79,6 +79,7 @@ def add(
       agentcore mcp add docs https://mcp.example.com/mcp --header 'Authorization=Bearer ${secret:DOCS}'
     """
     block = _block(words, _pairs("--env", variables), _pairs("--header", headers))
+    _module_of(name)  # what is missing is said before anything is shown
     if name in _servers(config_path):
         raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")
     _show({name: block})
@@ -159,7 +160,7 @@ def _make_sure(is_sure: bool) -> None:
 
 def _change(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
     """Add or remove a server: by the running server, where a person confirms it, else in app.json itself."""
-    from agentcore.cli.backend.opening import running_server
+    from agentcore.cli.backend.opening import running_server, waits_for_a_person
     from agentcore.cli.backend.server_client import ServerClient, ServerError
     from agentcore.cli.terminal.output import note
 
@@ -174,7 +175,7 @@ def _change(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
     except ServerError as exc:
         if exc.error["type"] != "confirmation_required":
             raise
-        note("It waits for you in the approval view, and counts once you apply it there.")
+        note(waits_for_a_person(server[1]))
         return ExitCode.CALL_FAILED
     click.echo(f"{done}.")
     return ExitCode.OK

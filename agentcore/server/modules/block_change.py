@@ -56,6 +56,18 @@ class BlockChange:
         """What changes in app.json, with secrets masked."""
         return diff_of(self.plan.before, self.plan.after)
 
+    def moved_to(self, again: "BlockChange") -> "BlockChange":
+        """The same change of what app.json has become since, where that does the same; else this one.
+
+        Of two changes that wait, the one that is applied first changes the file that the other was planned on.
+        """
+        before, after = self.plan.before, self.plan.after
+        is_same = (self.added, self.removed) == (again.added, again.removed) and all(
+            before.at(path) == again.plan.before.at(path) and after.at(path) == again.plan.after.at(path)
+            for path in ((self.family.key, key) for key in self.keys)
+        )
+        return replace(again, code=self.code) if is_same else self
+
     def proposal(self, secrets: Mapping[str, bool]) -> Proposal:
         """What a person is shown.
 

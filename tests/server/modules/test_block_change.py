@@ -8,6 +8,7 @@ import pytest
 from agentcore.store.credentials import read_secrets
 from tests.host.installing import Site
 from tests.server.approving import Browser, approver, page
+from tests.server.modules import bells
 
 pytestmark = [pytest.mark.spec("P3"), pytest.mark.spec("K10")]
 
@@ -67,6 +68,27 @@ async def test_added_blocks_wait_with_all_that_changes_then_start(server, asker,
     assert app_json(server)["bells"] == blocks
     assert app_json(server)["modules"] == ["bell_big_ben", "bell_small"]
     assert [(await state(asker, name))["state"] for name in app_json(server)["modules"]] == ["ready", "ready"]
+
+
+async def test_changes_that_wait_at_one_time_are_all_applied(server, asker, person):
+    first = await wanted(asker, {"small": {"sound": "ding"}})
+    second = await wanted(asker, {"big": {"sound": "dong"}})
+    third = await wanted(asker, {"tiny": {"sound": "ping"}})
+    for answer in (third, first, second):
+        assert await decided(person, answer) == (200, {"ok": True})
+    assert app_json(server)["modules"] == ["bell_tiny", "bell_small", "bell_big"]
+    assert list(app_json(server)["bells"]) == ["tiny", "small", "big"]
+
+
+async def test_change_of_a_block_that_has_become_another_meanwhile_is_not_applied(server, asker, person):
+    await change(asker, person, {"small": {"sound": "ding"}})
+    first = await wanted(asker, {"small": {"sound": "dong"}})
+    document = app_json(server)
+    document["bells"]["small"] = {"sound": "ping"}
+    server.running.host.config.file.write_text(json.dumps(document))
+    status, refused = await decided(person, first)
+    assert (status, refused["error"]["type"]) == (409, "config_changed")
+    assert app_json(server)["bells"]["small"] == {"sound": "ping"}
 
 
 async def test_refused_blocks_change_nothing(server, asker, person):
@@ -200,3 +222,12 @@ async def test_changed_secret_of_a_block_counts_from_the_next_reload_on_and_the_
     assert (await state(asker, "bell_small"))["block"]["isSecretChanged"] is True
     assert (await asker.ask("POST", "/api/modules/bell_small/reload"))[0] == 200
     assert (await state(asker, "bell_small"))["block"]["isSecretChanged"] is False
+
+
+async def test_family_that_was_installed_since_the_server_started_takes_blocks(site, agentcore_client):
+    site.uninstall(bells.install(site))
+    server = await agentcore_client()
+    bells.install(site)
+    asker, person = await page(server), await approver(server)
+    await change(asker, person, {"small": {"sound": "ding"}})
+    assert (await state(asker, "bell_small"))["state"] == "ready"

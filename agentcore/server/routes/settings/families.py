@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 from agentcore.chat import ChatDocument
 from agentcore.config import ConfigError
 from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.discovery import Family, installed_families, name_of_block
 from agentcore.host.settings import SettingsSubject, pointer
@@ -150,7 +151,7 @@ async def _apply(exchange: Exchange, change: BlockChange) -> None:
         await asyncio.to_thread(keep_secret, host.state.path, name, value)
         _note(exchange, "secret_set", name=name)
     try:
-        await carry_out(host, exchange.parts.switch, change)
+        await carry_out(host, exchange.parts.switch, await asyncio.to_thread(_as_it_is_now, exchange, change))
     except ConfigError as exc:
         raise not_written(exc) from exc
     finally:
@@ -160,6 +161,15 @@ async def _apply(exchange: Exchange, change: BlockChange) -> None:
     _note(exchange, "settings_changed", module=None, paths=list(change.paths))
 
 
+def _as_it_is_now(exchange: Exchange, change: BlockChange) -> BlockChange:
+    """The change that a person saw, on app.json as other changes have left it meanwhile."""
+    subject = replace(_app_json(exchange.host), secrets_to_come=exchange.body.secrets)
+    try:
+        return change.moved_to(plan_blocks(exchange.host, subject, change.family.key, exchange.body.blocks))
+    except (ConfigError, ToolError):
+        return change  # writing it says what is wrong with the file
+
+
 def _note(exchange: Exchange, kind: str, **details: object) -> None:
     by = exchange.principal
     row = notice(kind, **details)
@@ -167,7 +177,9 @@ def _note(exchange: Exchange, kind: str, **details: object) -> None:
 
 
 def _app_json(host: Host) -> SettingsSubject:
-    return SettingsSubject.of_app(host.config, ChatDocument, host.modules.block_models())
+    # a family may have been installed since the server started
+    keys = dict.fromkeys(family.key for family in installed_families())
+    return SettingsSubject.of_app(host.config, ChatDocument, {**keys, **host.modules.block_models()})
 
 
 def _pasted_view(host: Host, body: PastedBody) -> dict[str, object]:
