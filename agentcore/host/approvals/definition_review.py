@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -134,7 +134,6 @@ def _text(definition: ToolDefinition) -> str:
     alone, so that other ends of lines are seen.
     """
     parts: dict[str, Any] = {
-        "arguments": definition.input_schema,
         "result": definition.output_schema,
         "effects": sorted(definition.effects),
         "hints": definition.annotations.to_mcp(),
@@ -143,14 +142,30 @@ def _text(definition: ToolDefinition) -> str:
         "view": None if definition.view is None else hashlib.sha256(definition.view.encode()).hexdigest(),
     }
     lines = [f"  {line}" for line in definition.description.split("\n")]
-    for name, value in parts.items():
-        if value:
-            lines += [f"{name}:", *(f"  {line}" for line in _json(value).split("\n"))]
+    lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]
+    lines += [f"{name}: {_json(value)}" for name, value in parts.items() if value]
     return "\n".join(lines)
 
 
+def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
+    """All of a schema, an argument a line: what stands on fewer lines is read sooner."""
+    rest = dict(schema)
+    properties, required = rest.pop("properties", {}), rest.pop("required", [])
+    if (
+        not isinstance(properties, dict)
+        or not isinstance(required, list)
+        or not set(properties) >= {*map(str, required)}
+    ):
+        yield _json(schema)
+        return
+    for name, part in sorted(properties.items()):
+        yield f"{_json(name)}{' (required)' if name in required else ''}: {_json(part)}"
+    if rest != {"type": "object"}:
+        yield f"besides: {_json(rest)}"
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _label(name: str, text: str, others: set[str]) -> str:
