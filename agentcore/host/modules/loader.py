@@ -21,7 +21,7 @@ from agentcore.host.discovery.references import references_of
 from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
 from agentcore.host.modules.family_block import block_model, make_member, raw_block
-from agentcore.host.modules.manifest import read_manifest
+from agentcore.host.modules.manifest import read_manifest, title_of
 from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
 
@@ -73,7 +73,8 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
         TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
     """
     record.plugin = plugin
-    read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
+    untitled = title_of(record.name, record.found)
+    read = asyncio.to_thread(read_manifest, plugin, record.name, locale, untitled)
     record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
     record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
 

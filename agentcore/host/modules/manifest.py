@@ -22,6 +22,8 @@ from agentcore.host.containment.reading import (
     read_texts,
     read_title,
 )
+from agentcore.host.discovery.families import FamilyMember
+from agentcore.host.discovery.finding import Found
 from agentcore.host.modules.hooks import implementations
 
 _NAME = re.compile(MODULE_NAME)
@@ -75,9 +77,14 @@ class Manifest:
     executes_async: bool = True
 
 
-def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
+def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifest:
     """Read the object that implements a module's hooks. Runs code of the module: in a thread, under a limit.
 
+    Args:
+        plugin: The object.
+        name: What the module is registered as.
+        locale: The language of what is said in one alone.
+        untitled: What it is called where it has no title.
     Raises:
         TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
             wrong signature; the message says which.
@@ -93,7 +100,7 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
     limit_s, title = attributes.get("init_timeout_s"), attributes.get("title")
     config_key, settings = settings_of(plugin, name)
     return Manifest(
-        title=title_in(read_title(title, attributes.where("title")), locale) if title is not None else title_of(name),
+        title=title_in(read_title(title, attributes.where("title")), locale) if title is not None else untitled,
         description=_summary(plugin),
         config_key=config_key,
         requires=attributes.names("requires"),
@@ -130,8 +137,10 @@ def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
     return name if key is None else read_text(key, where, pattern=_NAME), declared
 
 
-def title_of(name: str) -> str:
-    """What a module is called that says nothing about it."""
+def title_of(name: str, found: Found | None) -> str:
+    """What a module is called that says nothing about it: one of a family as its block is."""
+    if isinstance(found, FamilyMember) and len(found.keys) == 1:
+        return found.keys[0]
     return name.replace("_", " ").capitalize()
 
 

@@ -168,7 +168,7 @@ def _of_record(
     history = host.sources.history(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
         name=record.name,
-        title=record.manifest.title or title_of(record.name),
+        title=record.manifest.title or title_of(record.name, record.found),
         description=record.manifest.description,
         state=record.state,
         reason=record.reason,
@@ -234,7 +234,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...], blocks: SettingsS
     origin = found[0].origin() if len(found) == 1 else {}
     return ModuleView(
         name=name,
-        title=title_of(name),
+        title=title_of(name, found[0] if len(found) == 1 else None),
         state="stopped",
         reason=_why_unlisted(found),
         listed=False,

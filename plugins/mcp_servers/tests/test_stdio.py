@@ -40,6 +40,11 @@ async def test_tools_are_called_under_the_name_of_their_server(mount):
     assert result.untrusted
 
 
+async def test_a_module_is_called_as_its_block_is(mount):
+    host = await mount()
+    assert host.host.modules.get("mcp_example").manifest.title == "Example"
+
+
 async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, example, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     host = await mount(example() | {"env": {"OWN": "1"}})

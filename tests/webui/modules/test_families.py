@@ -17,9 +17,9 @@ async def test_block_is_off_in_the_list_enabled_by_its_button_and_shown_without_
     ui = await start_webui(config={"bells": blocks, "modules": ["bell_big"]})
     page = await ui.page("#/modules")
     await expect(row(page, "Bell dong")).to_contain_text("Ready")
-    off = row(page, "Bell small")
+    off = row(page, "small")
     await expect(off).to_contain_text("Off")
-    await off.get_by_role("button", name="Enable Bell small").click()
+    await off.get_by_role("button", name="Enable small").click()
     proposal = await confirm_what_waits(ui, page)
     assert "bells small" in [file for file, _ in proposal.diff]
     await expect(row(page, "Bell ding")).to_contain_text("Ready")
