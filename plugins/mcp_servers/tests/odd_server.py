@@ -15,6 +15,7 @@ TOOLS = {
     ],
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
+    "taken": [{"name": "resources", "inputSchema": OBJECT}],
     "hidden": [
         {"name": "seen", "inputSchema": OBJECT},
         {"name": "seen_too", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app", "model"]}}},
@@ -73,10 +74,18 @@ for line in sys.stdin:
             sys.stderr.write("no licence found\n")
             sys.exit(4)
         case "initialize":
-            about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
+            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken") else {})
+            about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about}})
         case "tools/list":
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
+        case "resources/list" if WAY == "shelf":
+            books = [{"uri": f"book://{number}", "name": f"Book {number}"} for number in range(120)]
+            send({"id": asked["id"], "result": {"resources": [*books, {"uri": "book://odd"}, "none"]}})
+        case "resources/read" if WAY == "shelf":
+            page = {"uri": asked["params"]["uri"], "mimeType": "application/pdf", "blob": "JVBERi0="}
+            cover = {"uri": "book://cover", "mimeType": "image/png", "blob": "iVBORw0KGgo="}
+            send({"id": asked["id"], "result": {"contents": [page, cover]}})
         case "tools/call":
             call(asked["id"])
         case _ if "id" in asked:

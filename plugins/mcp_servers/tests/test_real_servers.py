@@ -61,6 +61,9 @@ async def test_everything(mount_real):
     assert any(isinstance(block, Image) for block in blocks)
     structured = await host.call("everything_get-structured-content", location="New York")
     assert structured.data["conditions"]
+    listed = await text_of(host, "everything_resources")
+    read = await host.call("everything_resources", uri=listed.split(" – ")[0])
+    assert read.blocks()
 
 
 @needs_node

@@ -32,8 +32,9 @@ from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of, is_for_models
 from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
-from agentcore_mcp_servers.names import names_of, prefix_of
+from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
 from agentcore_mcp_servers.process import Launch, ServerProcess
+from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
 
@@ -59,6 +60,7 @@ class McpServer(Module):
         self._background = Background(f"{name}:news")
         self._listed: dict[str, types.Tool] = {}
         self._notes: dict[str, None] = {}
+        self._resources_tool: str | None = None
         self._server: Server | None = None
         self._sandbox: Sandbox | None = None
         self._held = Held(())
@@ -93,11 +95,17 @@ class McpServer(Module):
 
     def get_tool_definitions(self) -> list[ToolDefinition]:
         """The server's tools, under the names that they have here."""
-        return [definition_of(tool, name, self._block) for name, tool in self._listed.items()]
+        definitions = [definition_of(tool, name, self._block) for name, tool in self._listed.items()]
+        if self._resources_tool is not None:
+            definitions.append(definition_of_resources(self._resources_tool, self._block))
+        return definitions
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Have the server do it."""
         assert self._server is not None  # noqa: S101 - the host calls tools between `init` and `shutdown`
+        if tool_name == self._resources_tool:
+            with self._asked.during(ctx):
+                return await give_resources(self._server, args, ctx.artifacts)
         tool = self._listed.get(tool_name)
         if tool is None:
             raise ToolError("unknown_tool", f"the server does not list {tool_name!r} any more", tool=tool_name)
@@ -182,24 +190,31 @@ class McpServer(Module):
     # -- its tools ---------------------------------------------------------------------------------------------
 
     async def _read_again(self) -> None:
-        before = self._listed
+        before = self._listed, self._resources_tool
         await self._read_tools()
-        if self._listed != before:
+        if (self._listed, self._resources_tool) != before:
             self.runtime.tools_changed()
 
     async def _read_tools(self) -> None:
         assert self._server is not None  # noqa: S101
-        if self._server.capabilities.tools is None:
-            self._listed = {}
-            return
-        offered = [
-            tool for tool in await self._server.list_tools() if is_for_models(tool) and self._block.offers(tool.name)
-        ]
+        listed = [] if self._server.capabilities.tools is None else await self._server.list_tools()
+        offered = [tool for tool in listed if is_for_models(tool) and self._block.offers(tool.name)]
         names, refused = names_of(self._prefix, [tool.name for tool in offered])
         for said in refused:
             self._note(said)
         by_original = {tool.name: tool for tool in reversed(offered)}
         self._listed = {name: by_original[original] for name, original in names.items()}
+        self._resources_tool = self._tool_for_resources()
+
+    def _tool_for_resources(self) -> str | None:
+        """The name of the tool that lists and reads resources; None: there are none, or it is not wanted."""
+        name = tool_name(self._prefix, TOOL)
+        if self._server is None or self._server.capabilities.resources is None or not self._block.offers(TOOL):
+            return None
+        if name in self._listed:
+            self._note(f"its tool {self._listed[name].name!r} has the name {name!r}, so its resources have none")
+            return None
+        return name
 
     def _note(self, said: str) -> None:
         """Keep what is wrong with the server and takes nothing else away, each once."""

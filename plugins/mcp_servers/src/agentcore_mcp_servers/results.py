@@ -47,12 +47,13 @@ async def _block(block: types.ContentBlock, artifacts: Artifacts) -> ContentBloc
             about = f": {block.description}" if block.description else ""
             return Text(f"Resource {block.uri} ({block.title or block.name}){about}")
         case types.EmbeddedResource():
-            return await _resource(block.resource, artifacts)
+            return await resource_block(block.resource, artifacts)
 
 
-async def _resource(
+async def resource_block(
     held: types.TextResourceContents | types.BlobResourceContents, artifacts: Artifacts
 ) -> ContentBlock:
+    """What a resource holds, as a part of a result."""
     if isinstance(held, types.TextResourceContents):
         return EmbeddedResource(held.uri, held.text, held.mime_type or "text/plain")
     name = held.uri.rstrip("/").rpartition("/")[2][-_NAME_CHARS:]

@@ -144,6 +144,18 @@ class Server:
 
         return await self._pages("resources/list", page)
 
+    async def read_resource(self, uri: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
+        """What a resource holds.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+
+        async def read(client: Client) -> types.ReadResourceResult:
+            return await client.read_resource(uri, cache_mode="refresh")
+
+        return list((await self.ask("resources/read", read)).contents)
+
     async def list_templates(self) -> list[types.ResourceTemplate]:
         """The templates of resources that it lists.
 

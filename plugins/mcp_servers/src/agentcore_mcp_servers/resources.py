@@ -1,0 +1,111 @@
+"""`PREFIX_resources`: what a server keeps beside its tools, listed and read by one tool."""
+
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import mcp_types as types
+
+from agentcore.api import Artifacts, Effect, Text, ToolAnnotations, ToolDefinition, ToolError, ToolResult
+from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.results import resource_block
+from agentcore_mcp_servers.server import Server
+
+T = TypeVar("T")
+
+TOOL = "resources"
+"""What the tool is called after the prefix, and in the patterns of a block."""
+
+_PAGE = 50
+_SAID_CHARS = 200
+_URI_CHARS = 4_000
+_QUERY_CHARS = 200
+_EFFECTS: tuple[Effect, ...] = ("execute",)
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "uri": {
+            "type": "string",
+            "maxLength": _URI_CHARS,
+            "description": "The resource to read, as it was listed; or one after a template. Left out: list them.",
+        },
+        "query": {
+            "type": "string",
+            "maxLength": _QUERY_CHARS,
+            "description": "List those alone whose address, name or description holds this.",
+        },
+        "page": {"type": "integer", "minimum": 1, "default": 1, "description": f"Which {_PAGE} of the list."},
+    },
+    "additionalProperties": False,
+}
+
+
+def definition_of_resources(name: str, block: ServerBlock) -> ToolDefinition:
+    """The tool's definition; nothing in it comes from the server."""
+    trusted = ToolAnnotations(read_only=True) if block.agentcore.trust_annotations else ToolAnnotations()
+    believed: tuple[Effect, ...] = ("read", "egress") if block.agentcore.trust_annotations else _EFFECTS
+    return ToolDefinition(
+        name=name,
+        description="List what this MCP server keeps, such as files, notes or tables, or read one of them.",
+        input_schema=_SCHEMA,
+        effects=frozenset(block.effects_of(TOOL) or believed),
+        annotations=trusted,
+        timeout_s=block.agentcore.timeout_s,
+    )
+
+
+async def give_resources(server: Server, args: dict[str, Any], artifacts: Artifacts) -> ToolResult:
+    """List the server's resources, or read one.
+
+    Raises:
+        ToolError: `page_not_found`; and those of `Server.ask`.
+    """
+    uri = args.get("uri")
+    if uri:
+        contents = await server.read_resource(uri)
+        return ToolResult([await resource_block(held, artifacts) for held in contents], untrusted=True)
+    resources = await _if_it_can(server.list_resources())
+    templates = await _if_it_can(server.list_templates())
+    lines = [*map(_line, resources), *map(_template_line, templates)]
+    query = str(args.get("query") or "").lower()
+    found = [line for line in lines if query in line.lower()]
+    return ToolResult([Text(_page(found, int(args.get("page") or 1), query))], untrusted=True)
+
+
+async def _if_it_can(listing: Awaitable[list[T]]) -> list[T]:
+    """What is listed; nothing where the server knows no such list: many have resources, and no templates."""
+    try:
+        return await listing
+    except ToolError as exc:
+        if exc.context.get("code") != types.METHOD_NOT_FOUND:
+            raise
+        return []
+
+
+def _page(lines: Sequence[str], page: int, query: str) -> str:
+    pages = max(1, -(-len(lines) // _PAGE))
+    if page > pages:
+        raise ToolError("page_not_found", f"there are {pages} pages of {len(lines)} resources, and no page {page}")
+    if not lines:
+        return f"No resource holds {query!r}." if query else "The server lists no resources now."
+    shown = list(lines[(page - 1) * _PAGE : page * _PAGE])
+    if page < pages:
+        shown.append(f"… page {page} of {pages}; go on with page={page + 1}, or narrow it with query")
+    return "\n".join(shown)
+
+
+def _line(resource: types.Resource) -> str:
+    size = "" if resource.size is None else f"{resource.size:,} bytes"
+    notes = [each for each in (resource.mime_type, size) if each]
+    return _said(str(resource.uri), resource.title or resource.name, notes, resource.description)
+
+
+def _template_line(template: types.ResourceTemplate) -> str:
+    notes = ["template", *([template.mime_type] if template.mime_type else [])]
+    return _said(template.uri_template, template.title or template.name, notes, template.description)
+
+
+def _said(uri: str, name: str, notes: Iterable[str], description: str | None) -> str:
+    about = ", ".join(notes)
+    said = name + (f" ({about})" if about else "") + (f": {description}" if description else "")
+    line = " ".join(said.split())
+    return f"{uri} – {line if len(line) <= _SAID_CHARS else f'{line[:_SAID_CHARS]}…'}"

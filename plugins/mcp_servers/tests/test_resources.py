@@ -1,0 +1,62 @@
+"""What servers keep beside their tools, by the one tool that lists and reads it."""
+
+from agentcore.api import ArtifactLink, EmbeddedResource, Image
+
+
+async def text_of(host, **arguments):
+    return (await host.call("example_resources", **arguments)).blocks()[0].text
+
+
+async def test_resources_and_templates_are_listed_and_read(mount):
+    host = await mount()
+    listed = await host.call("example_resources")
+    assert listed.untrusted
+    today, days = listed.blocks()[0].text.splitlines()
+    assert today == "notes://today – today (text/plain): What is on today."
+    assert days == "notes://{day} – day (template, text/plain): What is on another day."
+    (note,) = (await host.call("example_resources", uri="notes://today")).blocks()
+    assert note == EmbeddedResource("notes://today", "Water the plants.", "text/plain")
+    (other,) = (await host.call("example_resources", uri="notes://monday")).blocks()
+    assert other.content == "Nothing on monday."
+
+
+async def test_resource_that_is_none_is_refused_in_the_server_s_words(mount):
+    outcome = await (await mount()).outcome("example_resources", {"uri": "plans://today"})
+    assert outcome.error.type == "server_refused"
+
+
+async def test_long_list_comes_in_pages_and_is_narrowed_by_words(mount, odd):
+    host = await mount(odd("shelf"), is_failure_expected=True)
+    first = (await text_of(host)).splitlines()
+    assert (len(first), first[0], first[-1]) == (
+        51,
+        "book://0 – Book 0",
+        "… page 1 of 3; go on with page=2, or narrow it with query",
+    )
+    assert len((await text_of(host, page=3)).splitlines()) == 20
+    assert (await text_of(host, query="BOOK 11")).splitlines()[:2] == ["book://11 – Book 11", "book://110 – Book 110"]
+    assert await text_of(host, query="map") == "No resource holds 'map'."
+    outcome = await host.outcome("example_resources", {"page": 4})
+    assert outcome.error.type == "page_not_found"
+
+
+async def test_data_of_a_resource_are_kept_and_pictures_shown(mount, odd):
+    host = await mount(odd("shelf"), is_failure_expected=True)
+    book, cover = (await host.call("example_resources", uri="book://7")).blocks()
+    assert isinstance(book, ArtifactLink)
+    assert book.mime == "application/pdf"
+    assert cover == Image(b"\x89PNG\r\n\x1a\n", "image/png")
+
+
+async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, example):
+    host = await mount(example(effects={"resources": ["read"]}))
+    assert host.host.registry.tools["example_resources"].definition.effects == {"read"}
+    await host.host.modules.disable("mcp_example")
+    host = await mount(example(tools=["!resources"]))
+    assert "example_resources" not in host.host.registry.tools
+
+
+async def test_tool_of_the_server_keeps_its_name(mount, odd, capsys):
+    host = await mount(odd("taken"))
+    assert host.host.registry.tools["example_resources"].definition.description == "resources"
+    assert "its resources have none" in capsys.readouterr().out
