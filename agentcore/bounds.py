@@ -186,6 +186,12 @@ MODULE_NOTES = 100
 DEFINITION_BYTES = 256 * 1024
 """One definition of a tool, as JSON."""
 
+VIEW_CHARS = 4 * 1024 * 1024
+"""The document of one tool's view in the chat."""
+
+VIEW_SOURCES = 50
+"""Sources that a view declares for one purpose."""
+
 TOOLS_PER_MODULE = 2_000
 """Tools of one module."""
 

@@ -11,6 +11,7 @@ from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
+from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.documents import PdfReader, PdfText, seen_text
 from agentcore.errors import ToolError
@@ -69,8 +70,10 @@ __all__ = [
     "ToolDefinition",
     "ToolError",
     "ToolResult",
+    "ToolView",
     "Track",
     "UrlPolicy",
+    "ViewPermission",
     "WebComponent",
     "Workspace",
     "guess_encoding",

@@ -11,7 +11,7 @@ from agentcore.files.workspace import Workspace
 
 T = TypeVar("T")
 
-PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "mcp", "host", "module", "server"]
+PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "mcp", "host", "module", "view", "server"]
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """How grave it is what a call says of its work, from the least on (RFC 5424)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from pydantic import BaseModel
 
 from agentcore.api.context import ToolContext
+from agentcore.api.tool_view import ToolView
 
 if TYPE_CHECKING:
     from agentcore.tool_forms import FormName
@@ -149,9 +150,11 @@ class ToolDefinition:
         display: How people are shown a call: names of arguments and of fields of `data`, and what each is to them.
         served_as: What clients of MCP are offered it as, in place of a tool; models are not offered it. `prompt`: a
             prompt that their person picks, made of its result. A URI: a resource, read by a call; `{name}` in it stands
-            for an argument.
-        view: An HTML document that shows people the results, in MCP clients that have frames for such (MCP Apps). It is
-            whole in itself: it may load nothing, and connect to nothing. None: there is none.
+            for an argument. `view`: nothing but a tool of the module's views.
+        view: What shows people the results in a frame (MCP Apps). A `ToolView`: in the chat. An HTML document: in MCP
+            clients; it is whole in itself, may load nothing, and connect to nothing. None: there is none.
+        in_views: The name by which views of the module call the tool, as a model would: rules and approvals hold. None:
+            they cannot.
     """
 
     name: str
@@ -172,7 +175,8 @@ class ToolDefinition:
     artifact_call: str | None = None
     display: Mapping[str, DisplayRole] = field(default_factory=dict)
     served_as: str | None = None
-    view: str | None = field(default=None, repr=False)
+    view: str | ToolView | None = field(default=None, repr=False)
+    in_views: str | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """Whether what a person said of a call of one holds for the other: all is equal but its rank."""
@@ -210,6 +214,8 @@ class ToolDefinition:
             tool["output_schema"] = self.output_schema
         if self.served_as is not None:
             tool["served_as"] = self.served_as
+        if isinstance(self.view, ToolView):
+            tool["has_view"] = True
         if self.display:
             tool["display"] = dict(self.display)
         if self.resource is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from agentcore.api.definition import DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
+from agentcore.api.tool_view import ToolView
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +34,7 @@ class ToolOptions:
     display: Any = None
     served_as: Any = None
     view: Any = None
+    in_views: Any = None
     fault: str = ""
 
 
@@ -61,7 +63,8 @@ def tool(
     rank: int | None = None,
     display: Mapping[str, DisplayRole] | None = None,
     served_as: str | None = None,
-    view: str | None = None,
+    view: str | ToolView | None = None,
+    in_views: str | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -91,7 +94,10 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         display: How people are shown a call: names of arguments and of fields of the data, and what each is to them,
             such as `{"query": "subject"}`; the words are those of `DisplayRole`. The rest is shown by its shape.
         served_as: What clients of MCP are offered it as, in place of a tool: `prompt`, or the URI of a resource.
-        view: An HTML document, whole in itself, that shows people the results in MCP clients with MCP Apps.
+            `view`: nothing but a tool of the module's views.
+        view: A `ToolView` shows people the results in the chat; an HTML document, whole in itself, in MCP clients with
+            MCP Apps.
+        in_views: The name by which views of the module call it; they call no other tools.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

@@ -137,6 +137,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         display={} if options.display is None else options.display,
         served_as=options.served_as,
         view=options.view,
+        in_views=options.in_views,
     )
     # the type of data that have a schema is made usable at the first call
     returns = ResultType(usable_hint(returned) if data_schema is None else returned, str(name))

@@ -24,7 +24,7 @@ from agentcore.net.url_pattern import UrlPattern, origin_of
 if TYPE_CHECKING:  # app.json is read without the module API, whose import a command line would wait for
     from agentcore.approval_rules.call_facts import CallFacts
 
-Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
+Caller = Literal["chat", "mcp", "host", "module", "view", "page", "token", "cli"]
 """The kinds of principals that call tools."""
 
 Patterns = Mapping[str, str]

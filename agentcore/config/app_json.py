@@ -96,6 +96,13 @@ class ServerConfig(ConfigModel):
             "where it still is."
         ),
     ] = None
+    apps_port: Annotated[
+        Port | None,
+        Field(
+            description="Port of the origin of tools' views; null: any that is free, the same one as last time where "
+            "it still is."
+        ),
+    ] = None
     hosts: Annotated[
         HostNames,
         Field(
@@ -106,6 +113,12 @@ class ServerConfig(ConfigModel):
         HostNames,
         Field(
             description="The same for the approval view, in the order of `hosts`: what a proxy calls its origin.",
+        ),
+    ] = ()
+    apps_hosts: Annotated[
+        HostNames,
+        Field(
+            description="The same for tools' views, in the order of `hosts`; no name may be one of the page's.",
         ),
     ] = ()
     extensions: Annotated[

@@ -111,7 +111,7 @@ class Catalog:
     def _views(self, caller: Caller) -> dict[str, str]:
         """Documents by the names that clients know their tools by."""
         views = {name: tool.definition.view for name, tool in self._registry.tools.items() if caller.may_have(name)}
-        return {outward_name(name): document for name, document in views.items() if document is not None}
+        return {outward_name(name): document for name, document in views.items() if isinstance(document, str)}
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
         """The schema of a tool's arguments, where it wants some of them in headers too."""

@@ -15,6 +15,8 @@ from agentcore.mcp.caller import Caller
 from agentcore.near_names import near_names, unknown_name
 
 _PROMPT = "prompt"
+_FOR_VIEWS = "view"
+_NO_ADDRESS = (None, _PROMPT, _FOR_VIEWS)
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _COMPLETIONS = 100
 """Values of one completion at most, as the protocol has it."""
@@ -73,7 +75,7 @@ class Served:
         """The module that serves an address, to whomever."""
         for tool in self._registry.tools.values():
             template = tool.definition.served_as
-            if template not in (None, _PROMPT) and _pattern(str(template)).fullmatch(uri):
+            if template not in _NO_ADDRESS and _pattern(str(template)).fullmatch(uri):
                 return tool.module.name
         return None
 
@@ -90,12 +92,12 @@ class Served:
 
     def _of(self, caller: Caller) -> Iterator[RegisteredTool]:
         for name, tool in self._registry.tools.items():
-            if tool.definition.served_as is not None and caller.may_have(name):
+            if tool.definition.served_as not in (None, _FOR_VIEWS) and caller.may_have(name):
                 yield tool
 
     def _addresses(self, caller: Caller) -> Iterator[tuple[str, RegisteredTool]]:
         for tool in self._of(caller):
-            if tool.definition.served_as not in (None, _PROMPT):
+            if tool.definition.served_as not in _NO_ADDRESS:
                 yield str(tool.definition.served_as), tool
 
 

@@ -51,6 +51,14 @@ class Addresses:
         return f"agentcore_{self.port}"
 
 
+def view_addresses(port: int, hosts: tuple[str, ...]) -> Addresses:
+    """The addresses of tools' views, by another name of this machine than the page's.
+
+    To a browser these are two sites: views get a process of their own, and no cookie of the page is ever sent there.
+    """
+    return Addresses(port, hosts, "localhost")
+
+
 def counterpart_url(own: Addresses, host: str, other: Addresses) -> str:
     """Where the other one of page and approval view is, for a browser that reached the one at `host`.
 

@@ -34,8 +34,9 @@ from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.switch import ModuleSwitch
+from agentcore.server.modules.tool_views import ToolViews
 from agentcore.server.route_table import ServerRoute, ServerRoutes
-from agentcore.server.routes import APPROVAL_ROUTES, ROUTES
+from agentcore.server.routes import APPROVAL_ROUTES, APPS_ROUTES, ROUTES
 
 log = structlog.get_logger(__name__)
 
@@ -235,6 +236,7 @@ def create_app(
     *,
     addresses: Addresses | None = None,
     approval: Addresses | None = None,
+    apps: Addresses | None = None,
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
 ) -> Application:
@@ -244,6 +246,7 @@ def create_app(
         host: Open, and kept open by the caller for as long as the application serves.
         addresses: What it answers to; None: the configured port on loopback.
         approval: What the approval view answers to, which `create_approval_app` serves; None: there is none.
+        apps: What tools' views answer to, which `create_apps_app` serves; None: the chat shows none.
         limits: Time limits.
         max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
     """
@@ -270,6 +273,8 @@ def create_app(
         live_control=LiveControl(host),
         live_connections=live_connections,
         serve_mcp=mcp.answer,
+        views=ToolViews(host.registry),
+        apps=apps,
     )
     host.own_origins.declare("page", own.origins)
     app = _application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
@@ -318,6 +323,28 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
     return _application(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
+def create_apps_app(page: Application, addresses: Addresses) -> Application:
+    """The application of tools' views: documents at an origin of their own, where nothing else can be asked for.
+
+    Args:
+        page: The application of the page, which alone may frame them.
+        addresses: What this one answers to.
+    """
+    shared = page.dispatcher.parts
+    nobody = Credentials(None, "page", hint="there is nothing here but the views of tools")
+    parts = replace(
+        shared,
+        addresses=addresses,
+        counterpart=shared.addresses,
+        gate=Gate(addresses, nobody, shared.hits),
+        describe=partial(_describe, APPS_ROUTES),
+        streams=set(),
+        cache={},
+    )
+    shared.host.own_origins.declare("apps", addresses.origins)
+    return _application(Dispatcher(parts, APPS_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+
+
 async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
     from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
 
@@ -326,4 +353,4 @@ async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRo
 
 def _is_document(path: str) -> bool:
     """Whether a path is opened by navigation or loaded by a document, and not by the page's own scripts."""
-    return path == "/" or path.startswith(("/static/", "/modules/"))
+    return path == "/" or path.startswith(("/static/", "/modules/", "/views/"))

@@ -20,6 +20,7 @@ from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
 from agentcore.server.modules.switch import ModuleSwitch
+from agentcore.server.modules.tool_views import ToolViews
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""
@@ -45,6 +46,8 @@ class ServerParts:
         live_control: Which pages may act through modules' own routes.
         live_connections: Who is being served on which connection.
         serve_mcp: Answers clients of MCP.
+        views: The views of tools, by the addresses that they have at an origin of their own.
+        apps: The addresses of that origin; None: it is not served.
         streams: Ends the open streams and WebSockets of modules, one by one.
         cache: What was made once: the description of the API, hashes of the list of tools.
         limits: Time limits.
@@ -67,6 +70,8 @@ class ServerParts:
     live_control: LiveControl
     live_connections: LiveConnections
     serve_mcp: Answering
+    views: ToolViews
+    apps: Addresses | None
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)
 

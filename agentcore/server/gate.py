@@ -47,7 +47,7 @@ class Credentials:
     """What opens one origin.
 
     Args:
-        sessions: Browsers that are logged in to it.
+        sessions: Browsers that are logged in to it; None: nobody can be.
         session_kind: What such a browser is.
         token: The API token; None: it opens nothing here.
         client_keys: Keys of paired clients; None: they open nothing here.
@@ -55,7 +55,7 @@ class Credentials:
         hint: What to show, for whoever shows nothing that counts.
     """
 
-    sessions: PageSessions
+    sessions: PageSessions | None
     session_kind: PrincipalKind
     token: SecretStr | None = None
     client_keys: ClientKeys | None = None
@@ -137,10 +137,10 @@ class Gate:
         authorization = headers.get(hdrs.AUTHORIZATION)
         if authorization is not None:
             return await self._bearer_of(authorization, request)
-        cookie = headers.get(hdrs.COOKIE)
-        if cookie is not None and (value := session_value(headers)) is not None:
+        sessions, cookie = self.credentials.sessions, headers.get(hdrs.COOKIE)
+        if sessions is not None and cookie is not None and (value := session_value(headers)) is not None:
             for half in _cookies_named(self._cookie, cookie):
-                if (session := await self.credentials.sessions.check(half, value)) is not None:
+                if (session := await sessions.check(half, value)) is not None:
                     return Principal(self.credentials.session_kind, session)
         if (client := await self._client(_offered(headers, KEY_PROTOCOL), request)) is not None:
             return client

@@ -16,8 +16,8 @@ from aiohttp import web
 
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
-from agentcore.server.addresses import LOOPBACK, Addresses
-from agentcore.server.app import Application, create_app, create_approval_app
+from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
+from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, listen, own_name
 from agentcore.store.state import StateDir, write_private_file
@@ -78,16 +78,20 @@ async def serve(
         bound, server.port if port is None else port, allow_remote=allow_remote, declared_hosts=server.hosts
     )
     second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
-    with listener, second, _Ending(stop_limit_s) as ending:
+    third = _listen_for_views(config, state, bound, allow_remote=allow_remote)
+    with listener, second, third, _Ending(stop_limit_s) as ending:
         origins = _Origins(
             Addresses(listener.getsockname()[1], server.hosts, own_name(listener)),
             Addresses(second.getsockname()[1], server.approval_hosts, own_name(second)),
+            view_addresses(third.getsockname()[1], server.apps_hosts),
         )
         async with Host.open(config, state, start=False) as running:
             await _keep_approval_port(running, origins.approval.port)
-            app = create_app(running, addresses=origins.page, approval=origins.approval)
+            await asyncio.to_thread(running.state.keep_apps_port, origins.apps.port)
+            app = create_app(running, addresses=origins.page, approval=origins.approval, apps=origins.apps)
             page = await _begin(app, listener)
             approval = await _begin(create_approval_app(app, origins.approval), second)
+            apps = await _begin(create_apps_app(app, origins.apps), third)
             pipes = app.dispatcher.pipes
             assert pipes is not None  # noqa: S101 - the page's application has it
             addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
@@ -101,7 +105,7 @@ async def serve(
                 starting = _start(app, running, origins, on_ready, before_modules)
                 beside = [starting, *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
-                await _stop(running, page, approval)
+                await _stop(running, page, approval, apps)
     log.info("server_stopped", address=origins.page.base_url)
 
 
@@ -109,6 +113,7 @@ async def serve(
 class _Origins:
     page: Addresses
     approval: Addresses
+    apps: Addresses
 
 
 def _listen_for_approvals(
@@ -125,6 +130,24 @@ def _listen_for_approvals(
         except ListenError:
             log.info("approval_port_taken", port=last)
     return listen(place, chosen or 0, allow_remote=allow_remote, declared_hosts=names, option="--approval-port")
+
+
+def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_remote: bool) -> socket.socket:
+    """The socket of tools' views: at the configured port, else that of the last time, else any."""
+    server = config.server
+    place = host if server.apps_hosts or not allow_remote else LOOPBACK
+    if server.apps_port is None and (last := state.apps_port):
+        try:
+            return listen(place, last, allow_remote=allow_remote, declared_hosts=server.apps_hosts)
+        except ListenError:
+            log.info("apps_port_taken", port=last)
+    return listen(
+        place,
+        server.apps_port or 0,
+        allow_remote=allow_remote,
+        declared_hosts=server.apps_hosts,
+        option="server.apps_port",
+    )
 
 
 async def _keep_approval_port(host: Host, port: int) -> None:

@@ -10,8 +10,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from agentcore.errors import ToolError
-from agentcore.server.addresses import LOOPBACK, Addresses
-from agentcore.server.app import create_app, create_approval_app
+from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
+from agentcore.server.app import create_app, create_approval_app, create_apps_app
 from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running_host
 
 
@@ -70,14 +70,20 @@ async def running_server(
         folder: Where it lives; served again, it is the same host after a restart.
         ports: Of the page and of the approval view; 0: any that is free.
     """
-    with socket.create_server((LOOPBACK, ports[0])) as listener, socket.create_server((LOOPBACK, ports[1])) as second:
+    with (
+        socket.create_server((LOOPBACK, ports[0])) as listener,
+        socket.create_server((LOOPBACK, ports[1])) as second,
+        socket.create_server((LOOPBACK, 0)) as third,
+    ):
         async with running_host(plan, folder) as host:
             names = host.host.config.server
             page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
-            app = create_app(host.host, addresses=page, approval=approval)
+            apps = view_addresses(third.getsockname()[1], names.apps_hosts)
+            app = create_app(host.host, addresses=page, approval=approval, apps=apps)
             server, approval_app = _test_server(app, listener), create_approval_app(app, approval)
             async with (
                 _test_server(approval_app, second),
+                _test_server(create_apps_app(app, apps), third),
                 ServerClient(server, host, approval.base_url, approval_app) as client,
             ):
                 try:

@@ -84,6 +84,7 @@ export const activity = {
     'by.mcp': 'MCP client',
     'by.host': 'Connected host',
     'by.module': 'Module',
+    'by.view': 'View of a tool',
     'by.client': 'Paired client',
     'by.approver': 'Approval view',
 
@@ -217,6 +218,7 @@ export const activity = {
     'by.mcp': 'MCP 客户端',
     'by.host': '已连接的主机',
     'by.module': '模块',
+    'by.view': '工具的视图',
     'by.client': '已配对的客户端',
     'by.approver': '审批视图',
 

@@ -14,9 +14,10 @@ import {shell} from '../shell/strings.js';
 import {tabs} from '../tabs/strings.js';
 import {tools} from '../tools/strings.js';
 import {ui} from '../ui/strings.js';
+import {views} from '../views/strings.js';
 
 /** @typedef {'en' | 'zh'} Locale */
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui};
+export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui, views};

@@ -78,7 +78,7 @@ export class AcChatConversation extends Localized(LitElement) {
     const isThere = this.chat.isLoaded || this.chat.error !== null; // what is shown instead comes first
     return html`
       <ac-chat-messages class=${isLeft ? 'left' : ''} ?emptying=${isLeft && isThere} .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier}
-        @ac-earlier=${() => this._loadEarlier(chat)} @ac-emptied=${() => this._remove(chat)}>
+        @ac-earlier=${() => this._loadEarlier(chat)} @ac-emptied=${() => this._remove(chat)} @ac-chat-wanted=${(/** @type {CustomEvent} */ event) => event.detail.take(chat)}>
         ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
       </ac-chat-messages>`;
   }

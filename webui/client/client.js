@@ -94,13 +94,32 @@ export class Client {
    * @returns {Promise<Envelope>}
    */
   async call(tool, args, options = {}) {
-    const {sessionId, resourceId, timeoutMs, callId, signal} = options;
+    const {sessionId, resourceId, timeoutMs, callId} = options;
     const init = withBody('POST', {
       arguments: args, session_id: sessionId, resource_id: resourceId, timeout_ms: timeoutMs, call_id: callId,
     });
     init.headers = {...init.headers, Accept: 'text/event-stream'};
-    const response = await this.fetch(`/api/tools/${encodeURIComponent(tool)}/call`, init);
-    const ending = new CallEnding(this, signal);
+    return this._callAt(`/api/tools/${encodeURIComponent(tool)}/call`, init, options);
+  }
+
+  /**
+   * Call a tool for a view in a chat: what is allowed to a model is allowed to it.
+   * @param {string} sessionId
+   * @param {string} tool  whose view it is
+   * @param {string} name  the tool that it calls, as it knows it
+   * @param {Record<string, unknown>} args
+   * @param {AbortSignal} signal
+   */
+  callFromView(sessionId, tool, name, args, signal) {
+    const init = {...withBody('POST', {name, arguments: args})};
+    init.headers = {...init.headers, Accept: 'text/event-stream'};
+    return this._callAt(`/api/sessions/${encodeURIComponent(sessionId)}/views/${encodeURIComponent(tool)}/call`, init, {signal});
+  }
+
+  /** @param {string} path @param {RequestInit} init @param {CallOptions} options @returns {Promise<Envelope>} */
+  async _callAt(path, init, options) {
+    const response = await this.fetch(path, init);
+    const ending = new CallEnding(this, options.signal);
     /** @type {Envelope | undefined} */
     let envelope;
     try {

@@ -13,7 +13,7 @@ from agentcore.cli.commands.completion import complete_argument, complete_tool
 from agentcore.cli.options import config_option, json_option
 
 _MODES = click.Choice(["ask", "ask_writes", "allow", "deny"])
-_CALLERS = click.Choice(["chat", "mcp", "host", "module", "page", "token", "cli"])
+_CALLERS = click.Choice(["chat", "mcp", "host", "module", "view", "page", "token", "cli"])
 
 
 @click.group()

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api import Principal, ToolDefinition
+from agentcore.api import Principal, ToolDefinition, ToolView
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.store.seen_definitions import SeenDefinitions, Verdict
@@ -139,7 +139,8 @@ def _text(definition: ToolDefinition) -> str:
         "hints": definition.annotations.to_mcp(),
         "served as": definition.served_as,
         "reads artifacts by": definition.artifact_call,
-        "view": None if definition.view is None else hashlib.sha256(definition.view.encode()).hexdigest(),
+        "view": _view(definition.view),
+        "called by views as": definition.in_views,
     }
     lines = [f"  {line}" for line in definition.description.split("\n")]
     lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]
@@ -162,6 +163,25 @@ def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"{_json(name)}{' (required)' if name in required else ''}: {_json(part)}"
     if rest != {"type": "object"}:
         yield f"besides: {_json(rest)}"
+
+
+def _view(view: str | ToolView | None) -> dict[str, Any] | str | None:
+    """A view as a person accepts it: which document, and all that it may load and ask for."""
+    if view is None or isinstance(view, str):
+        return None if view is None else _fingerprint(view)
+    shown = {
+        "document": _fingerprint(view.document),
+        "connects to": view.connects_to,
+        "loads from": view.loads_from,
+        "frames": view.frames,
+        "addresses relative to": view.bases,
+        "asks the browser for": view.permissions,
+    }
+    return {name: value for name, value in shown.items() if value}
+
+
+def _fingerprint(document: str) -> str:
+    return f"sha256 {hashlib.sha256(document.encode()).hexdigest()}, {len(document):,} characters"
 
 
 def _json(value: Any) -> str:

@@ -36,24 +36,26 @@ from agentcore.host.containment.reading import (
     read_text,
     read_texts,
 )
+from agentcore.host.containment.tool_view import read_name_in_views, read_view
 from agentcore.host.modules.tool_registry import RESERVED_NAMES
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_DOCUMENT = re.compile(r"\s*<!doctype html\b.*", re.IGNORECASE | re.DOTALL)
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _LIMIT_BYTES = 1 << 40
 _RANK_MAX = 9
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
+_SERVED_WORDS = ("prompt", "view")
 _SERVED_URI = re.compile(r"[a-z][a-z0-9+.-]*:[!-~]{1,200}")
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
 _FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
-_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display", "served_as")
-_OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS)
+_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
+_SERVED_KEYS = ("served_as", "in_views")
+_OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS, *_SERVED_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
     {
@@ -103,7 +105,8 @@ def read_definition(given: Any) -> ToolDefinition:
         artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
         display=_display(raw["display"], f"display {of}"),
         served_as=_served_as(raw["served_as"], f"served_as {of}"),
-        view=_view(raw["view"], f"view {of}"),
+        view=read_view(raw["view"], f"view {of}"),
+        in_views=read_name_in_views(raw["in_views"], f"in_views {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -157,6 +160,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "display": raw.get("display") or {},
         "served_as": raw.get("served_as"),
         "view": None,
+        "in_views": raw.get("in_views"),
     }
 
 
@@ -219,8 +223,9 @@ def _served_as(value: Any, where: str) -> str | None:
     if value is None:
         return None
     word = read_text(value, where)
-    if word != "prompt" and (not _SERVED_URI.fullmatch(word) or word.startswith("agentcore:")):
-        raise WrongValueError(where, "'prompt', or a URI of at most 200 characters with a scheme of its own", value)
+    if word not in _SERVED_WORDS and (not _SERVED_URI.fullmatch(word) or word.startswith("agentcore:")):
+        expected = "'prompt', or a URI of at most 200 characters with a scheme of its own, or 'view'"
+        raise WrongValueError(where, expected, value)
     return word
 
 
@@ -260,15 +265,6 @@ def _artifact_call(value: Any, where: str) -> str | None:
     if "{id}" not in call:
         raise WrongValueError(where, "arguments as JSON text with {id} in it, or None", call)
     return call
-
-
-def _view(value: Any, where: str) -> str | None:
-    if value is None:
-        return None
-    text = read_text(value, where, "an HTML document, or None")
-    if not _DOCUMENT.fullmatch(text):
-        raise WrongValueError(where, "an HTML document that begins with <!doctype html>, or None", text)
-    return text
 
 
 def _preview(value: Any, where: str) -> Any:
@@ -327,6 +323,8 @@ def _wrongly_served(definition: ToolDefinition) -> Iterator[str]:
     arguments = definition.input_schema.get("properties")
     if definition.served_as is not None and definition.view is not None:
         yield "a view, and served_as, which clients know no tool of"
+    if definition.served_as == "view" and definition.in_views is None:
+        yield "served_as 'view', and no name by which views call it (in_views)"
     for name in _VARIABLE.findall(definition.served_as or ""):
         if not isinstance(arguments, dict) or name not in arguments:
             yield f"served_as names {name!r}, which is no argument"

@@ -55,9 +55,10 @@ _MAY: dict[str, frozenset[Action]] = {
     "mcp": frozenset(("read", "call")),
     "host": frozenset(("read", "call")),
     "module": frozenset(("read", "call")),
+    "view": frozenset(("call",)),
 }
 """`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
-`approver` is a person in the approval view."""
+`approver` is a person in the approval view; `view` what shows a tool's results in the chat, by that tool's name."""
 
 _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
     "approve": dict.fromkeys(("identify", "see_waiting", "watch", "approve", "stop", "resume"), "all"),

@@ -19,7 +19,7 @@ _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
 _APPROVAL_MARK = "APPROVAL_ORIGIN"
 _COMMAND_MARK = "OPEN_COMMAND"
-_INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_INLINE = re.compile(r"<(script|style)(?![^>]*\ssrc=)[^>]*>(.*?)</\1>", re.DOTALL)
 
 
 @cache
@@ -47,12 +47,12 @@ def document(host: Host, approval_origin: str) -> str:
     return text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_COMMAND_MARK, html.escape(command))
 
 
-def policy(host: Host, addresses: Addresses, approval: Addresses | None, text: str) -> str:
-    """The Content-Security-Policy of the page: own sources, its inline scripts by hash, the frame of the approval
-    view, what modules add."""
+def policy(host: Host, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
+    """The Content-Security-Policy of the page: own sources, its inline scripts by hash, the frames of the approval
+    view and of tools' views, what modules add."""
     directives: dict[str, list[str]] = {
         "default-src": ["'none'"],
-        "script-src": ["'self'", *_hashes(text)],
+        "script-src": ["'self'", *inline_hashes(text)],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'"],
@@ -63,8 +63,8 @@ def policy(host: Host, addresses: Addresses, approval: Addresses | None, text: s
         "form-action": ["'none'"],
         "frame-ancestors": ["'none'"],
     }
-    if approval is not None:
-        directives["frame-src"] = sorted(approval.origins)
+    if origins := {origin for each in framed for origin in each.origins}:
+        directives["frame-src"] = sorted(origins)
     for directive, sources in _additions(host):
         present = directives.setdefault(directive, [])
         present.extend(source for source in sources if source not in present)
@@ -76,7 +76,7 @@ def approval_policy(page: Addresses, text: str) -> str:
     return _written(
         {
             "default-src": ["'none'"],
-            "script-src": ["'self'", *_hashes(text)],
+            "script-src": ["'self'", *inline_hashes(text)],
             "style-src": ["'self'"],
             "img-src": ["'self'"],
             "connect-src": ["'self'"],
@@ -87,8 +87,10 @@ def approval_policy(page: Addresses, text: str) -> str:
     )
 
 
-def _hashes(text: str) -> list[str]:
-    return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in _INLINE_SCRIPT.findall(text)]
+def inline_hashes(text: str, tag: str = "script") -> list[str]:
+    """The sources of a policy that let a document's inline scripts, or styles, run."""
+    bodies = [body for name, body in _INLINE.findall(text) if name == tag]
+    return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
 
 
 def _written(directives: Mapping[str, Iterable[str]]) -> str:

@@ -62,3 +62,6 @@ APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
     *events.ROUTES,
 )
 """Every route of the approval view's own origin."""
+
+APPS_ROUTES: tuple[ServerRoute, ...] = page.APPS_ROUTES
+"""Every route of the origin of tools' views."""

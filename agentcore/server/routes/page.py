@@ -9,12 +9,15 @@ from html import escape
 
 from aiohttp import hdrs
 
+from agentcore.api import ToolView
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
+from agentcore.server.modules.tool_views import DOCUMENT_PATH, FRAME_PATH
 from agentcore.server.page.document import approval_policy, document, page_folder, policy
 from agentcore.server.page.static_files import answer_file
+from agentcore.server.page.view_frame import frame_document, frame_policy, view_policy
 from agentcore.server.route_table import ServerRoute
 
 _GENERATION = re.compile(r"^~[^/]*/")
@@ -33,7 +36,9 @@ async def show_page(exchange: Exchange) -> Answer:
         raise Refusal(
             404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
         ) from exc
-    csp = policy(exchange.host, exchange.parts.addresses, exchange.parts.counterpart, text)
+    parts = exchange.parts
+    framed = [addresses for addresses in (parts.counterpart, parts.apps) if addresses is not None]
+    csp = policy(exchange.host, parts.addresses, framed, text)
     return _document(text, csp)
 
 
@@ -89,11 +94,48 @@ def _known(exchange: Exchange) -> str | None:
     return exchange.request.headers.get(hdrs.IF_NONE_MATCH)
 
 
+async def show_view_frame(exchange: Exchange) -> Answer:
+    """Send the frame of a tool's view, which nobody but the page may frame."""
+    view = _view(exchange)
+    own, page = exchange.parts.addresses.origins, _page_origins(exchange)
+    document_path = DOCUMENT_PATH + exchange.path_values["id"]
+    try:
+        text = await asyncio.to_thread(frame_document, view, document_path, page)
+    except OSError as exc:
+        raise Refusal(404, "not_found", "the page's files are not installed") from exc
+    return _document(text, frame_policy(text, document_path, own, page))
+
+
+async def show_view_document(exchange: Exchange) -> Answer:
+    """Send a tool's view, under the policy that it declared and a person has seen."""
+    view = _view(exchange)
+    return _document(view.document, view_policy(view, (*exchange.parts.addresses.origins, *_page_origins(exchange))))
+
+
+def _view(exchange: Exchange) -> ToolView:
+    view = exchange.parts.views.find(exchange.path_values["id"])
+    if view is None:
+        raise Refusal(404, "view_not_found", "no tool that is offered now has this view; open the chat anew")
+    return view
+
+
+def _page_origins(exchange: Exchange) -> frozenset[str]:
+    page = exchange.parts.counterpart
+    return frozenset() if page is None else page.origins
+
+
 _STATIC = ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*")
 
 APPROVAL_ROUTES = (
     ServerRoute("GET", "/", show_approval_view, "The approval view.", action=None, content_type=HTML),
     _STATIC,
+)
+
+APPS_ROUTES = (
+    ServerRoute(
+        "GET", f"{FRAME_PATH}{{id}}", show_view_frame, "The frame of a tool's view.", action=None, content_type=HTML
+    ),
+    ServerRoute("GET", f"{DOCUMENT_PATH}{{id}}", show_view_document, "A tool's view.", action=None, content_type=HTML),
 )
 
 ROUTES = (

@@ -88,12 +88,12 @@ async def call_tool(exchange: Exchange) -> Answer | Sent:
     )
     accept = exchange.request.headers.get(hdrs.ACCEPT)
     if accept is not None and EVENT_STREAM in accept:
-        return await _call_with_events(exchange, request)
+        return await call_with_events(exchange, request)
     outcome = await exchange.host.call(request)
     return Answer(outcome.encoded())
 
 
-async def _call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
+async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
     """Send what happens on the way as events, and the envelope as the last one, `result`."""
     request.waits_for_approval = True
     stream = RawStream(exchange.request)

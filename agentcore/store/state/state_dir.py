@@ -25,6 +25,7 @@ STATE_DIR_VARIABLE = "AGENTCORE_STATE_DIR"
 _SERVER_FILE = "server.json"
 _SERVER_FILE_LIMIT_BYTES = 64 * 1024
 _APPROVAL_PORT_FILE = "approval_port"
+_APPS_PORT_FILE = "apps_port"
 _OPEN_FILE = "open.html"
 _LAST_PORT = 65_535
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -78,7 +79,8 @@ class StateDir:
     """A state folder that this process holds, from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
-    `open.html`, `loop_blocked.json`, `secrets.json`, `state.sqlite3`, `artifacts/`, `data/MODULE/`, `logs/`.
+    `apps_port`, `open.html`, `loop_blocked.json`, `secrets.json`, `state.sqlite3`, `artifacts/`, `data/MODULE/`,
+    `logs/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
@@ -148,9 +150,7 @@ class StateDir:
     @property
     def approval_port(self) -> int | None:
         """The port of the approval view the last time; None: there was none that can be read."""
-        content = read_private_file(self.path / _APPROVAL_PORT_FILE, _SERVER_FILE_LIMIT_BYTES) or b""
-        text = content.strip()
-        return int(text) if text.isdigit() and int(text) <= _LAST_PORT else None
+        return self._kept_port(_APPROVAL_PORT_FILE)
 
     def keep_approval_port(self, port: int) -> None:
         """Remember a port for the next time, so that browsers which are logged in there stay so.
@@ -159,6 +159,23 @@ class StateDir:
             OSError: The file cannot be written.
         """
         write_private_file(self.path / _APPROVAL_PORT_FILE, b"%d\n" % port)
+
+    @property
+    def apps_port(self) -> int | None:
+        """The port of tools' views the last time; None: there was none that can be read."""
+        return self._kept_port(_APPS_PORT_FILE)
+
+    def keep_apps_port(self, port: int) -> None:
+        """Remember a port for the next time, so that pages which are open find the views again.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        write_private_file(self.path / _APPS_PORT_FILE, b"%d\n" % port)
+
+    def _kept_port(self, name: str) -> int | None:
+        text = (read_private_file(self.path / name, _SERVER_FILE_LIMIT_BYTES) or b"").strip()
+        return int(text) if text.isdigit() and int(text) <= _LAST_PORT else None
 
     def write_server_info(self, addresses: Mapping[str, str]) -> ServerInfo:
         """Tell clients that this process serves, and where (base URLs by purpose); `close` takes it back.

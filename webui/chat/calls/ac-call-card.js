@@ -18,12 +18,15 @@ import '../../ui/content/ac-json-tree.js';
 import '../../results/ac-call-meaning.js';
 import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
+import '../../views/ac-tool-view.js';
 import {onWords, wordsOf} from './words.js';
 
 /** @typedef {import('../conversation/items.js').ChatCall} ChatCall */
 
 /** Steps that the card of a call says while it is closed. */
 const SHOWN_STEPS = 4;
+/** A view shows what runs or has run, not what might. */
+const VIEWED = new Set(['running', 'done', 'failed']);
 
 /** @type {Record<import('../conversation/items.js').CallState, {icon: string, kind: string}>} */
 const LOOKS = {
@@ -112,6 +115,7 @@ export class AcCallCard extends Localized(LitElement) {
         ${call.state === 'running' && call.progress && !this._hasWritten ? this._renderProgress(call.progress) : nothing}
         ${this._renderLive(call, display)}
         ${this._shows ? this._renderBody(call, display, tool) : this._renderPicture(call)}
+        ${tool?.has_view && VIEWED.has(call.state) ? html`<ac-tool-view .call=${call}></ac-tool-view>` : nothing}
         ${call.state === 'waiting' ? html`<ac-call-ask .call=${call}></ac-call-ask>` : nothing}
         ${call.thread?.length ? html`<ac-call-thread .items=${call.thread} ?running=${call.state === 'running'}></ac-call-thread>` : nothing}
       </article>`;

@@ -1,0 +1,48 @@
+"""Views of tools, found by the addresses that they have at their origin."""
+
+import hmac
+import secrets
+from collections.abc import Iterator
+
+import pydantic_core
+
+from agentcore.api import ToolDefinition, ToolView
+from agentcore.host.modules import ToolRegistry
+
+FRAME_PATH, DOCUMENT_PATH = "/views/frame/", "/views/document/"
+"""What the addresses of a view's frame and of the document in it begin with; its id follows."""
+
+
+class ToolViews:
+    """Finds the views of tools by their addresses, which nobody can guess and which end with this process.
+
+    Args:
+        registry: The tools.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+        self._key = secrets.token_bytes(32)
+        self._found: tuple[int, dict[str, ToolView]] = (-1, {})
+
+    def path_of(self, definition: ToolDefinition) -> str | None:
+        """The path of the frame that shows a tool's view; None: it has none."""
+        view = definition.view
+        return FRAME_PATH + self._id(definition.name, view) if isinstance(view, ToolView) else None
+
+    def find(self, view_id: str) -> ToolView | None:
+        """The view of an address; None: no tool that is offered now has it."""
+        version, views = self._found
+        if version != self._registry.version:
+            version, views = self._registry.version, dict(self._all())
+            self._found = version, views
+        return views.get(view_id)
+
+    def _all(self) -> Iterator[tuple[str, ToolView]]:
+        for name, tool in self._registry.tools.items():
+            if isinstance(tool.definition.view, ToolView):
+                yield self._id(name, tool.definition.view), tool.definition.view
+
+    def _id(self, tool: str, view: ToolView) -> str:
+        # another document or another policy under one name is another address: no frame shows the one under the other
+        return hmac.new(self._key, pydantic_core.to_json((tool, view)), "sha256").hexdigest()

@@ -1,0 +1,122 @@
+"""Views of tools in a chat: where one is, and the calls that it makes."""
+
+from typing import Annotated, Any
+
+from aiohttp import hdrs
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.api import Principal, ToolView
+from agentcore.chat.session import SessionDetail
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host import CallRequest
+from agentcore.host.modules import RegisteredTool
+from agentcore.server.addresses import counterpart_url
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer, Sent
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.tools import CallEnvelope, call_with_events
+from agentcore.server.wire import WireModel
+
+
+class ToolViewAnswer(WireModel):
+    """Where the view of a tool is, and what its frame is to have.
+
+    Args:
+        address: Of its frame, at the origin of views.
+        permissions: What it may ask the browser for.
+        has_border: Whether it wants a border around it; null: as the chat likes.
+        calls: The tools that it may call: the names that they have here, by those that it knows.
+    """
+
+    address: str
+    permissions: list[str]
+    has_border: bool | None
+    calls: dict[str, str]
+
+
+class ViewCallBody(BaseModel, defer_build=True):
+    """A call of a view's."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(max_length=128, description="The tool, as views of its module know it.")]
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+async def show_view(exchange: Exchange) -> Answer:
+    """Say where the view of a tool is."""
+    shown, view = _tool_with_view(exchange)
+    await _session(exchange)
+    path, apps = exchange.parts.views.path_of(shown.definition), exchange.parts.apps
+    if path is None or apps is None:
+        raise ToolError("view_not_found", "this server shows no views of tools", tool=shown.definition.name)
+    base = counterpart_url(exchange.parts.addresses, exchange.request.headers[hdrs.HOST], apps)
+    answer = ToolViewAnswer(
+        address=base + path,
+        permissions=list(view.permissions),
+        has_border=view.has_border,
+        calls={name: tool.definition.name for name, tool in _callable(exchange, shown).items()},
+    )
+    return Answer(to_json(answer.model_dump(by_alias=True)))
+
+
+async def call_from_view(exchange: Exchange) -> Sent:
+    """Carry out a call of a view's, under the view's name: what is allowed to a model is allowed to it, and no more."""
+    body: ViewCallBody = exchange.body
+    shown, _ = _tool_with_view(exchange)
+    session, callable_tools = await _session(exchange), _callable(exchange, shown)
+    if body.name not in callable_tools:
+        known = ", ".join(sorted(callable_tools)) or "none"
+        message = f"views of {shown.module.name} cannot call {body.name!r}; they can call: {known}"
+        raise ToolError("unknown_tool", message, tool=body.name)
+    request = CallRequest(
+        callable_tools[body.name].definition.name,
+        body.arguments,
+        Principal("view", shown.definition.name),
+        session_id=session.session_id,
+        mode=session.mode,
+    )
+    return await call_with_events(exchange, request)
+
+
+def _tool_with_view(exchange: Exchange) -> tuple[RegisteredTool, ToolView]:
+    name = exchange.path_values["tool"]
+    tool = exchange.host.registry.tools.get(name)
+    if tool is None or not isinstance(tool.definition.view, ToolView):
+        raise ToolError("view_not_found", f"no tool {name[:100]!r} with a view is offered now", tool=name[:100])
+    return tool, tool.definition.view
+
+
+def _callable(exchange: Exchange, shown: RegisteredTool) -> dict[str, RegisteredTool]:
+    """The tools that the view of one may call: those of its module that have a name for that."""
+    return {
+        tool.definition.in_views: tool
+        for tool in exchange.host.registry.tools.values()
+        if tool.module is shown.module and tool.definition.in_views is not None
+    }
+
+
+async def _session(exchange: Exchange) -> SessionDetail:
+    return await exchange.parts.chat.conversations.show(exchange.path_values["session_id"])
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/sessions/{session_id}/views/{tool}",
+        show_view,
+        "Where the view of a tool is that people are shown in a chat.",
+        answer=ToolViewAnswer,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/sessions/{session_id}/views/{tool}/call",
+        call_from_view,
+        "Call a tool for a view of its module, under the view's name. Rules and approvals hold as for a model. The "
+        "answer is a stream of events, as that of a tool's call.",
+        action="call",
+        body=ViewCallBody,
+        answer=CallEnvelope,
+    ),
+)

@@ -1,0 +1,50 @@
+/** What a view is told of the page around it: its look, language and size. */
+import {locale} from '../base/i18n.js';
+
+/** A view is no higher than this; what is longer scrolls inside of it. */
+export const LONGEST_PX = 800;
+const LOWEST_PX = 32;
+
+/** The page's colours and shapes, by the names that MCP Apps have for them. */
+const STYLES = {
+  '--color-background-primary': '--ac-surface', '--color-background-secondary': '--ac-bg', '--color-background-tertiary': '--ac-surface-sunken',
+  '--color-background-info': '--ac-accent-soft', '--color-background-danger': '--ac-danger-soft', '--color-background-success': '--ac-ok-soft', '--color-background-warning': '--ac-warn-soft',
+  '--color-text-primary': '--ac-text', '--color-text-secondary': '--ac-text-muted', '--color-text-tertiary': '--ac-text-muted',
+  '--color-text-info': '--ac-accent', '--color-text-danger': '--ac-danger', '--color-text-success': '--ac-ok', '--color-text-warning': '--ac-warn',
+  '--color-border-primary': '--ac-border', '--color-border-secondary': '--ac-border-strong', '--color-ring-primary': '--ac-focus',
+  '--font-sans': '--ac-font-sans', '--font-mono': '--ac-font-mono', '--font-weight-medium': '--ac-weight-medium', '--font-weight-bold': '--ac-weight-bold',
+  '--font-text-xs-size': '--ac-text-xs', '--font-text-sm-size': '--ac-text-s', '--font-text-md-size': '--ac-text-m', '--font-text-lg-size': '--ac-text-l',
+  '--border-radius-sm': '--ac-radius-s', '--border-radius-md': '--ac-radius-m', '--border-radius-lg': '--ac-radius-l',
+};
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+/** Light or dark, as the page is now. @returns {'light' | 'dark'} */
+export function shownTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return dark.matches ? 'dark' : 'light';
+}
+
+/** @param {number} width  of the view, in pixels */
+export function hostContext(width) {
+  const style = getComputedStyle(document.documentElement);
+  const variables = Object.fromEntries(Object.entries(STYLES).map(([name, own]) => [name, style.getPropertyValue(own).trim()]));
+  return {
+    theme: shownTheme(), styles: {variables}, locale: locale() === 'zh' ? 'zh-CN' : 'en', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    displayMode: 'inline', availableDisplayModes: ['inline'], containerDimensions: {width, maxHeight: LONGEST_PX}, platform: 'web',
+    deviceCapabilities: {touch: matchMedia('(any-pointer: coarse)').matches, hover: matchMedia('(any-hover: hover)').matches},
+  };
+}
+
+/** Told of each change of theme and language. @param {() => void} changed @returns {() => void} */
+export function onLook(changed) {
+  const look = new MutationObserver(changed);
+  look.observe(document.documentElement, {attributeFilter: ['data-theme', 'lang']});
+  dark.addEventListener('change', changed);
+  return () => { look.disconnect(); dark.removeEventListener('change', changed); };
+}
+
+/** A height that a view may have. @param {number} wanted */
+export function fitHeight(wanted) {
+  return Math.min(Math.max(Math.ceil(wanted), LOWEST_PX), LONGEST_PX);
+}

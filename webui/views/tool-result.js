@@ -1,0 +1,29 @@
+/** How a call ended, as MCP says it (`CallToolResult`). */
+
+/** @typedef {import('../client/client.js').Envelope} Envelope */
+
+/** @param {Envelope} envelope */
+export function toolResult({ok, content = [], data, error}) {
+  if (!ok) return {content: [text(error?.message ?? '')], isError: true};
+  const structured = typeof data === 'object' && data !== null && !Array.isArray(data) ? {structuredContent: data} : {};
+  return {content: content.map(block), ...structured};
+}
+
+/** What a view reads of its server: the contents that the tool for that gave. @param {Envelope} envelope */
+export function resourceContents({data}) {
+  return {contents: Array.isArray(data?.contents) ? data.contents : []};
+}
+
+/** @param {string} said */
+const text = (said) => ({type: 'text', text: said});
+
+/** @param {Record<string, any>} given */
+function block({type, mime, base64, ...rest}) {
+  switch (type) {
+    case 'text': return text(String(rest.text));
+    case 'image': case 'audio': return {type, data: base64, mimeType: mime};
+    case 'resource': return {type, resource: {uri: rest.uri, mimeType: mime, ...(base64 === undefined ? {text: rest.text} : {blob: base64})}};
+    // what is stored beside the result is the page's: a view has no way to it
+    default: return text(rest.preview || String(rest.name ?? ''));
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The chat's side of a view's messages (MCP Apps, revision 2026-01-26): what a view may want, and what it is told.
+ * It believes a view nothing, tells it nothing before it says that it is there, and ends it where it does too much.
+ */
+import {JunkError, isObject, readMessage} from './messages.js';
+import {resourceContents, toolResult} from './tool-result.js';
+
+/** @typedef {import('../client/client.js').Envelope} Envelope */
+/** @typedef {import('./messages.js').Request} Request */
+/** @typedef {import('./messages.js').MessageId} MessageId */
+/**
+ * What the view's element does for it.
+ * @typedef {object} Surroundings
+ * @property {(message: Record<string, any>) => void} send
+ * @property {() => Record<string, any>} context  theme, language, sizes
+ * @property {(name: string, args: Record<string, any>, signal: AbortSignal) => Promise<Envelope>} call
+ * @property {string[]} calls  names of the tools that it may call
+ * @property {(question: {kind: 'link' | 'message', text: string}) => Promise<boolean>} ask  has the person say yes or no, and does it
+ * @property {(height: number) => void} resize
+ * @property {() => void} ready
+ * @property {(reason: 'junk' | 'flood' | 'large' | 'closed') => void} end
+ */
+
+const VERSION = '2026-01-26';
+const JUNK = 10;
+const REQUESTS = 16;
+const URL_CHARS = 4_000;
+const MESSAGE_BLOCKS = 20;
+const MESSAGE_CHARS = 20_000;
+const REFUSALS = 3;
+const READ = 'resources/read';
+const ERRORS = {method: -32601, params: -32602, early: -32002, busy: -32003};
+
+/** An answer that says why not. */
+class Refusal extends Error {
+  /** @param {number} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class ViewHost {
+  /** @param {Surroundings} surroundings */
+  constructor(surroundings) {
+    this._do = surroundings;
+    /** @type {'loading' | 'greeted' | 'ready' | 'ended'} */
+    this._state = 'loading';
+    this._junk = 0;
+    this._refused = 0;
+    this._isAsking = false;
+    this._teardown = 0;
+    /** @type {(() => void) | null} */
+    this._tornDown = null;
+    /** @type {Map<MessageId, AbortController>} */
+    this._open = new Map();
+    /** @type {{method: string, params: Record<string, any>}[]} Told once it is ready. */
+    this._unsaid = [];
+  }
+
+  get isReady() {
+    return this._state === 'ready';
+  }
+
+  /** Tell the view something, as soon as it is there. @param {string} method @param {Record<string, any>} params */
+  tell(method, params) {
+    if (this._state === 'ready') this._notify(method, params);
+    else if (this._state !== 'ended') this._unsaid.push({method, params});
+  }
+
+  /** Ask the view to close what it has open; it has a moment for that. @param {number} limitMs */
+  async tearDown(limitMs) {
+    if (this._state !== 'ready') return;
+    const done = new Promise((resolve) => { this._tornDown = () => resolve(undefined); });
+    this._do.send({jsonrpc: '2.0', id: `teardown-${++this._teardown}`, method: 'ui/resource-teardown', params: {}});
+    await Promise.race([done, new Promise((resolve) => { setTimeout(resolve, limitMs); })]);
+  }
+
+  /** It is over: what it had asked for is cancelled. */
+  close() {
+    this._state = 'ended';
+    for (const ending of this._open.values()) ending.abort();
+    this._open.clear();
+  }
+
+  /** What came from its frame. @param {unknown} text */
+  take(text) {
+    if (this._state === 'ended') return;
+    try {
+      const message = readMessage(text);
+      if (message.kind === 'request') void this._answer(message);
+      else if (message.kind === 'notification') this._onNotification(message.method, message.params);
+      else this._tornDown?.();
+    } catch (error) {
+      if (!(error instanceof JunkError)) throw error;
+      if (++this._junk > JUNK) this._end('junk');
+    }
+  }
+
+  /** @param {string} method @param {Record<string, any>} params */
+  _onNotification(method, params) {
+    switch (method) {
+      case 'ui/notifications/sandbox-proxy-ready': this._notify('ui/notifications/sandbox-resource-ready', {}); break;
+      case 'ui/notifications/sandbox-ended': this._end(['flood', 'large'].includes(params.reason) ? params.reason : 'junk'); break;
+      case 'ui/notifications/initialized': this._onInitialized(); break;
+      case 'ui/notifications/size-changed': if (this.isReady && Number.isFinite(params.height)) this._do.resize(params.height); break;
+      case 'ui/notifications/request-teardown': if (this.isReady) this._end('closed'); break;
+      case 'notifications/cancelled': this._open.get(params.requestId)?.abort(); break;
+      default: // what it logs, and what later revisions have
+    }
+  }
+
+  _onInitialized() {
+    if (this._state !== 'greeted') return;
+    this._state = 'ready';
+    this._do.ready();
+    for (const {method, params} of this._unsaid) this._notify(method, params);
+    this._unsaid = [];
+  }
+
+  /** @param {Request} request */
+  async _answer({id, method, params}) {
+    const ending = new AbortController();
+    try {
+      if (this._open.has(id) || this._open.size >= REQUESTS) throw new Refusal(ERRORS.busy, 'too many requests at one time');
+      this._open.set(id, ending);
+      const result = await this._carryOut(method, params, ending.signal);
+      this._reply({id, result});
+    } catch (error) {
+      const {code = -32603, message} = /** @type {Refusal} */ (error);
+      this._reply({id, error: {code, message}});
+    } finally {
+      if (this._open.get(id) === ending) this._open.delete(id);
+    }
+  }
+
+  /** @param {string} method @param {Record<string, any>} params @param {AbortSignal} signal @returns {Promise<Record<string, any>>} */
+  async _carryOut(method, params, signal) {
+    if (method === 'ping') return {};
+    if (method === 'ui/initialize') return this._greet();
+    if (!this.isReady) throw new Refusal(ERRORS.early, 'say ui/notifications/initialized first');
+    switch (method) {
+      case 'tools/call': return this._call(params, signal);
+      case READ: return this._read(params, signal);
+      case 'ui/open-link': return this._ask('link', webAddress(params.url));
+      case 'ui/message': return this._ask('message', messageText(params));
+      case 'ui/request-display-mode': return {mode: 'inline'};
+      default: throw new Refusal(ERRORS.method, `there is no ${method} here`);
+    }
+  }
+
+  _greet() {
+    if (this._state === 'loading') this._state = 'greeted';
+    const serverResources = this._do.calls.includes(READ) ? {serverResources: {}} : {};
+    return {
+      protocolVersion: VERSION,
+      hostInfo: {name: 'agentcore', version: '1'},
+      hostCapabilities: {openLinks: {}, serverTools: {}, ...serverResources, message: {text: {}}, logging: {}},
+      hostContext: this._do.context(),
+    };
+  }
+
+  /** @param {Record<string, any>} params @param {AbortSignal} signal */
+  async _call({name, arguments: args = {}}, signal) {
+    if (typeof name !== 'string' || !isObject(args)) throw new Refusal(ERRORS.params, 'name and arguments are missing');
+    if (name === READ || !this._do.calls.includes(name)) throw new Refusal(ERRORS.params, `views may not call ${name.slice(0, 100)}`);
+    return toolResult(await this._do.call(name, args, signal));
+  }
+
+  /** @param {Record<string, any>} params @param {AbortSignal} signal */
+  async _read({uri}, signal) {
+    if (!this._do.calls.includes(READ)) throw new Refusal(ERRORS.method, 'no resources can be read here');
+    if (typeof uri !== 'string' || uri.length > URL_CHARS) throw new Refusal(ERRORS.params, 'uri is missing');
+    const envelope = await this._do.call(READ, {uri}, signal);
+    if (!envelope.ok) throw new Refusal(-32603, envelope.error?.message ?? '');
+    return resourceContents(envelope);
+  }
+
+  /** One question at a time; who has said no several times is not asked any more. @param {'link' | 'message'} kind @param {string} text */
+  async _ask(kind, text) {
+    if (this._isAsking || this._refused >= REFUSALS) return {isError: true};
+    this._isAsking = true;
+    try {
+      const isDone = await this._do.ask({kind, text});
+      this._refused = isDone ? 0 : this._refused + 1;
+      return isDone ? {} : {isError: true};
+    } finally {
+      this._isAsking = false;
+    }
+  }
+
+  /** @param {Record<string, any>} answer */
+  _reply(answer) {
+    if (this._state !== 'ended') this._do.send({jsonrpc: '2.0', ...answer});
+  }
+
+  /** @param {string} method @param {Record<string, any>} params */
+  _notify(method, params) {
+    this._do.send({jsonrpc: '2.0', method, params});
+  }
+
+  /** @param {'junk' | 'flood' | 'large' | 'closed'} reason */
+  _end(reason) {
+    if (this._state === 'ended') return;
+    this.close();
+    this._do.end(reason);
+  }
+}
+
+/** @param {unknown} url */
+function webAddress(url) {
+  const isFit = typeof url === 'string' && url.length <= URL_CHARS && URL.canParse(url) && ['https:', 'http:'].includes(new URL(url).protocol);
+  if (!isFit) throw new Refusal(ERRORS.params, 'url is no address of the web');
+  return new URL(url).href;
+}
+
+/** @param {Record<string, any>} params */
+function messageText({role, content}) {
+  const blocks = Array.isArray(content) ? content : [content];
+  const isFit = role === 'user' && blocks.length <= MESSAGE_BLOCKS && blocks.every((block) => block?.type === 'text' && typeof block.text === 'string');
+  const text = isFit ? blocks.map((block) => block.text).join('\n').trim() : '';
+  if (!text || text.length > MESSAGE_CHARS) throw new Refusal(ERRORS.params, `a message is text of the user's, at most ${MESSAGE_CHARS} characters`);
+  return text;
+}
