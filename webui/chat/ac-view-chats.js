@@ -3,6 +3,7 @@ import {Conversation} from './conversation/conversation.js';
 import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js';
 import {sessionList} from './sessions/session-list.js';
 import {chatSetup, isAboutModels} from '../models/setup.js';
+import {makePrompt} from './composer/prompts.js';
 import {isCommand} from './composer/slash.js';
 import {FILES, FILE_BYTES, attachmentsOf, forgetPreviews} from './attachments/attachments.js';
 import {FileDrop} from './attachments/file-drop.js';
@@ -164,7 +165,7 @@ export class AcViewChats extends Localized(LitElement) {
         <slot name="context"></slot>
         <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
-          @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
+          @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-take-prompt=${this._onTakePrompt} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
           <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
         </ac-chat-composer>
@@ -272,6 +273,18 @@ export class AcViewChats extends Localized(LitElement) {
   async _onCommand({detail: {tool, args, text}}) {
     this._conversation.toNewest();
     await this._say(text, 'chat.commandFailed', (chat) => chat.command(tool, args));
+  }
+
+  /** A prompt's text takes the place of its command, unless that was changed meanwhile. @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
+  async _onTakePrompt({detail: {tool, args, text: command}}) {
+    const chat = this._chat;
+    try {
+      const {text, leftOut} = await makePrompt(tool, args);
+      if (chat === this._chat && this._draft.trim() === command) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
+      if (leftOut) toast(t('chat.promptLeftOut', {n: leftOut}));
+    } catch (error) {
+      this._tell('chat.promptFailed', error);
+    }
   }
 
   /** @param {CustomEvent<{text: string}>} event */

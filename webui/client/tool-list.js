@@ -15,6 +15,7 @@ import {translatedSchema} from './translation.js';
  * @property {Effect[]} effects
  * @property {{readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean}} annotations
  * @property {number} timeout_ms
+ * @property {string} [served_as]  what clients of MCP are offered it as: `prompt`, or the URI of a resource
  * @property {{type: string, argument: string}} [resource]
  * @property {true} [has_view]  people are shown a view of it in the chat
  * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person

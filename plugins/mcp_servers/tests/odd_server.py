@@ -75,10 +75,17 @@ for line in sys.stdin:
             sys.exit(4)
         case "initialize":
             can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken") else {})
+            can |= {"prompts": {}} if WAY == "prompts" else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about}})
         case "tools/list":
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
+        case "prompts/list" if WAY == "prompts":
+            send({"id": asked["id"], "result": {"prompts": [{"name": "go"}, {"name": "talk"}, {"title": "?"}, "none"]}})
+        case "prompts/get" if WAY == "prompts":
+            said = (("user", "Knock knock."), ("assistant", "Who is there?"))
+            messages = [{"role": role, "content": {"type": "text", "text": words}} for role, words in said]
+            send({"id": asked["id"], "result": {"messages": messages}})
         case "resources/list" if WAY == "shelf":
             books = [{"uri": f"book://{number}", "name": f"Book {number}"} for number in range(120)]
             send({"id": asked["id"], "result": {"resources": [*books, {"uri": "book://odd"}, "none"]}})

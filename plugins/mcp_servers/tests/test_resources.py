@@ -60,3 +60,25 @@ async def test_tool_of_the_server_keeps_its_name(mount, odd, capsys):
     host = await mount(odd("taken"))
     assert host.host.registry.tools["example_resources"].definition.description == "resources"
     assert "its resources have none" in capsys.readouterr().out
+
+
+# -- prompts -------------------------------------------------------------------------------------------------------
+
+
+async def test_prompts_are_for_a_person_to_pick_and_no_tools_of_models(mount):
+    host = await mount()
+    definition = host.host.registry.tools["example_plan"].definition
+    assert (definition.served_as, definition.input_schema["required"]) == ("prompt", ["topic"])
+    made = await host.call("example_plan", topic="a garden")
+    assert [block.text for block in made.blocks()] == ["Make a plan for a garden."]
+    outcome = await host.outcome("example_plan", {"topic": 3})
+    assert outcome.error.type == "invalid_arguments"
+
+
+async def test_prompts_that_are_none_or_have_the_name_of_a_tool_are_left_out(mount, odd, capsys):
+    host = await mount(odd("prompts"), is_failure_expected=True)
+    names = {name for name, tool in host.host.registry.tools.items() if tool.definition.served_as == "prompt"}
+    assert names == {"example_talk"}
+    assert "which is a tool" in capsys.readouterr().out
+    said = [block.text for block in (await host.call("example_talk")).blocks()]
+    assert said == ["Knock knock.", "Assistant: Who is there?"]

@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
+import {isPrompt} from './prompts.js';
 import {completionsOf, isCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {Localized, t} from '../../base/i18n.js';
@@ -107,16 +108,18 @@ export class AcChatComposer extends Localized(LitElement) {
     if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${() => this._send()}><ac-icon name="arrow-up"></ac-icon></button>`;
     const isEmpty = !this.text.trim() && !this.attachments?.items.length;
     if (this.isBusy && isEmpty) return nothing;
-    const label = isCall ? 'tools.run' : this.isBusy ? 'queue.send' : 'chat.send';
+    const name = /^\/([\w-]+)/.exec(this.text)?.[1] ?? '';
+    const takes = isCall && isPrompt(toolList.find(name));
+    const label = takes ? 'chat.takePrompt' : isCall ? 'tools.run' : this.isBusy ? 'queue.send' : 'chat.send';
     const isOff = isEmpty || this.isSending || (!isCall && !this.mayChat);
-    return html`<button class="primary icon send" aria-label=${t(label)} title=${t(label)} ?disabled=${isOff} @click=${() => this._send()}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
+    return html`<button class="primary icon send" aria-label=${t(label)} title=${t(label)} ?disabled=${isOff} @click=${() => this._send()}><ac-icon name=${takes ? 'corner-down-left' : isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
   }
 
   _renderCompletions() {
     return html`
       <ul id="completions" role="listbox" aria-label=${t('chat.completions')} @mousedown=${(/** @type {Event} */ event) => event.preventDefault()}>
-        ${this._completions.map(({label, detail, isRequired}, at) => html`
-          <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${detail}</span></li>`)}
+        ${this._completions.map(({label, detail, isRequired, isPrompt: isForPerson}, at) => html`
+          <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${isForPerson ? html`<em>${t('chat.prompt')}</em> ` : nothing}${detail}</span></li>`)}
       </ul>`;
   }
 
@@ -295,7 +298,7 @@ export class AcChatComposer extends Localized(LitElement) {
   _sendCommand(text) {
     const read = parseCommand(text, toolList.tools);
     if ('problem' in read) this._problem = t(read.problem, read.values);
-    else this._fire('ac-command', {...read.command, text});
+    else this._fire(isPrompt(toolList.find(read.command.tool)) ? 'ac-take-prompt' : 'ac-command', {...read.command, text});
   }
 
   /** @param {string} name @param {Record<string, unknown>} [detail] */

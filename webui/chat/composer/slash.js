@@ -3,7 +3,7 @@
  *
  * @typedef {import('../../client/tool-list.js').Tool} Tool
  * @typedef {{tool: string, args: Record<string, unknown>}} Command
- * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean}} Completion
+ * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean, isPrompt?: boolean}} Completion
  *   `insert` takes the place of the text from `from` to the cursor.
  */
 import {abilities} from '../../client/abilities.js';
@@ -101,7 +101,7 @@ export function completionsOf(text, tools) {
 /** @param {string} query @param {readonly Tool[]} tools @returns {Completion[]} */
 function toolCompletions(query, tools) {
   return search(query, tools, (tool) => [tool.name]).slice(0, SHOWN)
-    .map(({thing}) => ({insert: `/${thing.name} `, from: 0, label: thing.name, detail: firstLine(thing.description)}));
+    .map(({thing}) => ({insert: `/${thing.name} `, from: 0, label: thing.name, detail: firstLine(thing.description), isPrompt: thing.served_as === 'prompt'}));
 }
 
 /** @param {Tool} tool @param {string} text @param {string} word @returns {Completion[]} */

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +34,7 @@ from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
 from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
 from agentcore_mcp_servers.process import Launch, ServerProcess
+from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
 from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
@@ -60,6 +61,7 @@ class McpServer(Module):
         self._background = Background(f"{name}:news")
         self._listed: dict[str, types.Tool] = {}
         self._notes: dict[str, None] = {}
+        self._prompts: dict[str, types.Prompt] = {}
         self._resources_tool: str | None = None
         self._server: Server | None = None
         self._sandbox: Sandbox | None = None
@@ -96,6 +98,7 @@ class McpServer(Module):
     def get_tool_definitions(self) -> list[ToolDefinition]:
         """The server's tools, under the names that they have here."""
         definitions = [definition_of(tool, name, self._block) for name, tool in self._listed.items()]
+        definitions += [definition_of_prompt(prompt, name, self._block) for name, prompt in self._prompts.items()]
         if self._resources_tool is not None:
             definitions.append(definition_of_resources(self._resources_tool, self._block))
         return definitions
@@ -106,6 +109,10 @@ class McpServer(Module):
         if tool_name == self._resources_tool:
             with self._asked.during(ctx):
                 return await give_resources(self._server, args, ctx.artifacts)
+        if tool_name in self._prompts:
+            with self._asked.during(ctx):
+                made = await self._server.get_prompt(self._prompts[tool_name].name, args)
+            return await result_of_prompt(made, ctx.artifacts)
         tool = self._listed.get(tool_name)
         if tool is None:
             raise ToolError("unknown_tool", f"the server does not list {tool_name!r} any more", tool=tool_name)
@@ -181,7 +188,7 @@ class McpServer(Module):
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     async def _on_message(self, message: IncomingMessage) -> None:
-        if isinstance(message, types.ToolListChangedNotification):
+        if isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
             self._background.start(self._read_again())
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
@@ -190,9 +197,9 @@ class McpServer(Module):
     # -- its tools ---------------------------------------------------------------------------------------------
 
     async def _read_again(self) -> None:
-        before = self._listed, self._resources_tool
+        before = self._listed, self._prompts, self._resources_tool
         await self._read_tools()
-        if (self._listed, self._resources_tool) != before:
+        if (self._listed, self._prompts, self._resources_tool) != before:
             self.runtime.tools_changed()
 
     async def _read_tools(self) -> None:
@@ -205,6 +212,19 @@ class McpServer(Module):
         by_original = {tool.name: tool for tool in reversed(offered)}
         self._listed = {name: by_original[original] for name, original in names.items()}
         self._resources_tool = self._tool_for_resources()
+        self._prompts = await self._read_prompts({*self._listed, self._resources_tool})
+
+    async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
+        """The prompts that are offered, by the names that they have here: tools' names are theirs."""
+        assert self._server is not None  # noqa: S101
+        listed = [] if self._server.capabilities.prompts is None else await self._server.list_prompts()
+        offered = {prompt.name: prompt for prompt in reversed(listed) if self._block.offers(prompt.name)}
+        names, refused = names_of(self._prefix, [prompt.name for prompt in listed if prompt.name in offered])
+        for name in (name for name in names if name in taken):
+            refused.append(f"its prompt {names[name]!r} would be {name!r}, which is a tool; it is left out")
+        for said in refused:
+            self._note(said)
+        return {name: offered[original] for name, original in names.items() if name not in taken}
 
     def _tool_for_resources(self) -> str | None:
         """The name of the tool that lists and reads resources; None: there are none, or it is not wanted."""

@@ -26,7 +26,7 @@ async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolR
     """
     if result.is_error:
         raise _failure(result)
-    content = [await _block(block, artifacts) for block in result.content]
+    content = [await block_of(block, artifacts) for block in result.content]
     return ToolResult(content, data=result.structured_content, untrusted=True)
 
 
@@ -35,7 +35,8 @@ def _failure(result: types.CallToolResult) -> ToolError:
     return ToolError("tool_failed", said[:_ERROR_CHARS] or _SAYS_NOTHING, untrusted=True)
 
 
-async def _block(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
+async def block_of(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
+    """A part of what a server gave, as ours."""
     match block:
         case types.TextContent():
             return Text(block.text)

@@ -131,6 +131,27 @@ class Server:
 
         return await self._pages("tools/list", page)
 
+    async def list_prompts(self) -> list[types.Prompt]:
+        """All prompts that it lists.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+
+        async def page(client: Client, cursor: str | None) -> tuple[list[types.Prompt], str | None]:
+            listed = await client.list_prompts(cursor=cursor, cache_mode="refresh")
+            return listed.prompts, listed.next_cursor
+
+        return await self._pages("prompts/list", page)
+
+    async def get_prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+        """A prompt, made with arguments.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+        return await self.ask(name, lambda client: client.get_prompt(name, arguments))
+
     async def list_resources(self) -> list[types.Resource]:
         """All resources that it lists.
 

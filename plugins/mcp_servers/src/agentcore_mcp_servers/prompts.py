@@ -1,0 +1,51 @@
+"""A server's prompts: what a person picks, in the chat or in a client, to say it themselves."""
+
+from typing import Any
+
+import mcp_types as types
+
+from agentcore.api import Artifacts, Effect, Text, ToolDefinition, ToolResult
+from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.results import block_of
+
+_EXECUTE: tuple[Effect, ...] = ("execute",)
+_ROLES = {"user": "", "assistant": "Assistant: "}
+
+
+def definition_of_prompt(prompt: types.Prompt, name: str, block: ServerBlock) -> ToolDefinition:
+    """The definition of what makes a prompt; models are not offered it."""
+    arguments = prompt.arguments or []
+    properties = {
+        each.name: {"type": "string"} | ({"description": each.description} if each.description else {})
+        for each in arguments
+    }
+    return ToolDefinition(
+        name=name,
+        description=(prompt.description or prompt.title or prompt.name).strip() or prompt.name,
+        input_schema={
+            "type": "object",
+            "properties": properties,
+            "required": [each.name for each in arguments if each.required],
+            "additionalProperties": False,
+        },
+        effects=frozenset(block.effects_of(prompt.name) or _EXECUTE),
+        timeout_s=block.agentcore.timeout_s,
+        served_as="prompt",
+    )
+
+
+async def result_of_prompt(result: types.GetPromptResult, artifacts: Artifacts) -> ToolResult:
+    """The words of a prompt; of a conversation, who says what.
+
+    Args:
+        result: What the server gave.
+        artifacts: Where what is no text, picture or sound is kept.
+    Raises:
+        ToolError: `invalid_result`, `result_too_large`.
+    """
+    content: list[Any] = []
+    for message in result.messages:
+        block = await block_of(message.content, artifacts)
+        role = _ROLES[message.role]
+        content.append(Text(f"{role}{block.text}") if isinstance(block, Text) else block)
+    return ToolResult(content, untrusted=True)
