@@ -7,6 +7,7 @@ import {models} from '../models/strings.js';
 import {form} from '../form/strings.js';
 import {modulePages} from '../module-pages/strings.js';
 import {modules} from '../modules/strings.js';
+import {questions} from '../questions/strings.js';
 import {queue} from '../queue/strings.js';
 import {results} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
@@ -20,4 +21,4 @@ import {views} from '../views/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui, views};
+export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, questions, queue, results, settings, shell, tabs, tools, ui, views};

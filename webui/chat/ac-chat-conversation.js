@@ -7,7 +7,7 @@ import {toastError} from '../ui/toasts.js';
 import './messages/ac-chat-messages.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
-import './ac-chat-question.js';
+import '../questions/ac-chat-question.js';
 import './ac-chat-welcome.js';
 
 const GONE_AT_ONCE = 100; // messages that are taken out of the document without holding anything up

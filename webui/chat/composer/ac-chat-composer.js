@@ -92,7 +92,7 @@ export class AcChatComposer extends Localized(LitElement) {
   }
 
   get _placeholder() {
-    if (this.isAsked) return 'chat.yourAnswer';
+    if (this.isAsked) return 'questions.yourAnswer';
     if (!abilities.commands) return 'chat.write';
     return this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools';
   }
@@ -105,7 +105,7 @@ export class AcChatComposer extends Localized(LitElement) {
   /** @param {boolean} isCall */
   _renderButton(isCall) {
     const isAnswer = this.isAsked && !isCall && Boolean(this.text.trim());
-    if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${() => this._send()}><ac-icon name="arrow-up"></ac-icon></button>`;
+    if (isAnswer) return html`<button class="primary icon send" aria-label=${t('questions.answer')} title=${t('questions.answer')} @click=${() => this._send()}><ac-icon name="arrow-up"></ac-icon></button>`;
     const isEmpty = !this.text.trim() && !this.attachments?.items.length;
     if (this.isBusy && isEmpty) return nothing;
     const name = /^\/([\w-]+)/.exec(this.text)?.[1] ?? '';

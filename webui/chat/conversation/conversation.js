@@ -11,16 +11,8 @@ import {
  * @typedef {import('./items.js').ChatItem} ChatItem
  * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
- * @typedef {object} Question
- * @property {string} questionId
- * @property {'text' | 'form' | 'address' | 'sample'} kind
- * @property {string} text
- * @property {string} askedBy  The module.
- * @property {string[]} options
- * @property {import('../../schema/shape.js').Schema} [form]
- * @property {string} [url]
- * @property {string} [toolId]
- * @typedef {{text?: string, content?: Record<string, any>, isDeclined?: boolean}} Answer
+ * @typedef {import('../../questions/ac-chat-question.js').Question} Question
+ * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer
  */
 
 const PAGE = 20; // more than a screen holds; what more there is of them, each change of chats waits for

@@ -5,7 +5,18 @@ import {base, buttons, fields} from '../ui/styles.js';
 import '../form/ac-schema-form.js';
 import '../ui/ac-icon.js';
 
-/** @typedef {import('./conversation/conversation.js').Answer} Answer */
+/**
+ * @typedef {object} Question
+ * @property {string} questionId
+ * @property {'text' | 'form' | 'address' | 'sample'} kind
+ * @property {string} text
+ * @property {string} askedBy  The module.
+ * @property {string[]} options
+ * @property {import('../schema/shape.js').Schema} [form]
+ * @property {string} [url]
+ * @property {string} [toolId]
+ * @typedef {{text?: string, content?: Record<string, any>, isDeclined?: boolean}} Answer
+ */
 
 /**
  * What a tool asks the person: words, with the answers that it offers; a form; an address to open; or leave to have the
@@ -31,7 +42,7 @@ export class AcChatQuestion extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./conversation/conversation.js').Question | null} */
+    /** @type {Question | null} */
     this.question = null;
     this._isSent = false;
     /** @type {Record<string, any>} */
@@ -54,9 +65,9 @@ export class AcChatQuestion extends Localized(LitElement) {
   render() {
     if (!this.question) return nothing;
     const {kind, text, askedBy} = this.question;
-    const asked = kind === 'sample' ? t('chat.sampleAsked', {module: askedBy}) : text;
+    const asked = kind === 'sample' ? t('questions.sampleAsked', {module: askedBy}) : text;
     return html`
-      <section aria-label=${t('chat.question')}>
+      <section aria-label=${t('questions.title')}>
         <p class="asked" role="status"><ac-icon name="message-square"></ac-icon>${asked}</p>
         ${this._renderAnswers()}
       </section>`;
@@ -72,12 +83,12 @@ export class AcChatQuestion extends Localized(LitElement) {
   }
 
   _renderWords() {
-    const {options} = /** @type {import('./conversation/conversation.js').Question} */ (this.question);
+    const {options} = /** @type {Question} */ (this.question);
     return html`
       ${options.length ? html`<div class="options">${options.map((option) => html`<button ?disabled=${this._isSent} @click=${() => this._answer({text: option})}>${option}</button>`)}</div>` : nothing}
       <form @submit=${this._onSubmit}>
-        <input aria-label=${t('chat.yourAnswer')} placeholder=${t(options.length ? 'chat.otherAnswer' : 'chat.yourAnswer')} ?disabled=${this._isSent}>
-        <button class=${options.length ? '' : 'primary'} ?disabled=${this._isSent}>${t('chat.answer')}</button>
+        <input aria-label=${t('questions.yourAnswer')} placeholder=${t(options.length ? 'questions.otherAnswer' : 'questions.yourAnswer')} ?disabled=${this._isSent}>
+        <button class=${options.length ? '' : 'primary'} ?disabled=${this._isSent}>${t('questions.answer')}</button>
       </form>`;
   }
 
@@ -85,26 +96,26 @@ export class AcChatQuestion extends Localized(LitElement) {
     return html`
       <div class="long"><ac-schema-form only-form .schema=${this._form} .value=${this._value} ?disabled=${this._isSent}
         @ac-change=${(/** @type {CustomEvent} */ event) => { event.stopPropagation(); this._value = event.detail.value; }}></ac-schema-form></div>
-      ${this._renderEnd(t('chat.answer'), this._onFilled)}`;
+      ${this._renderEnd(t('questions.answer'), this._onFilled)}`;
   }
 
   _renderAddress() {
     const url = this.question?.url ?? '';
     return html`
       <pre>${url}</pre>
-      <p class="hint">${t('chat.opensAt', {host: URL.canParse(url) ? new URL(url).host : url})}</p>
+      <p class="hint">${t('questions.opensAt', {host: URL.canParse(url) ? new URL(url).host : url})}</p>
       <div class="end">
-        <button class=${this._hasOpened ? '' : 'primary'} ?disabled=${this._isSent} @click=${this._open}><ac-icon name="external-link"></ac-icon>${t('chat.openAddress')}</button>
-        ${this._renderLast(t('chat.addressDone'), () => this._answer({}), !this._hasOpened)}
+        <button class=${this._hasOpened ? '' : 'primary'} ?disabled=${this._isSent} @click=${this._open}><ac-icon name="external-link"></ac-icon>${t('questions.openAddress')}</button>
+        ${this._renderLast(t('questions.addressDone'), () => this._answer({}), !this._hasOpened)}
       </div>`;
   }
 
   _renderSample() {
-    const {text, askedBy} = /** @type {import('./conversation/conversation.js').Question} */ (this.question);
+    const {text, askedBy} = /** @type {Question} */ (this.question);
     return html`
       <pre class="long" tabindex="0">${text}</pre>
-      <p class="hint">${t('chat.sampleHint', {module: askedBy})}</p>
-      ${this._renderEnd(t('chat.allowSample'), () => this._answer({}))}`;
+      <p class="hint">${t('questions.sampleHint', {module: askedBy})}</p>
+      ${this._renderEnd(t('questions.allowSample'), () => this._answer({}))}`;
   }
 
   /** @param {string} label @param {() => void} answer */
@@ -116,7 +127,7 @@ export class AcChatQuestion extends Localized(LitElement) {
   _renderLast(label, answer, isTooEarly) {
     return html`
       <button class=${isTooEarly ? '' : 'primary'} ?disabled=${this._isSent || isTooEarly} @click=${answer}>${label}</button>
-      <button ?disabled=${this._isSent} @click=${() => this._answer({isDeclined: true})}>${t('chat.decline')}</button>`;
+      <button ?disabled=${this._isSent} @click=${() => this._answer({isDeclined: true})}>${t('questions.decline')}</button>`;
   }
 
   _open() {
