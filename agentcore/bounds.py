@@ -175,6 +175,8 @@ ERROR_CHARS = 64 * 1024
 """The message of an error of a module, and as much again of its context."""
 
 MODULE_INSTRUCTIONS_CHARS = 1_000
+FOREIGN_INSTRUCTIONS_CHARS = 2_000
+"""What a module passes on of how the tools of another program are used."""
 """What a module says to models about the use of its tools."""
 
 TEXT_READ_CHARS = 64 * 1024

@@ -142,6 +142,18 @@ class Runtime(Protocol):
         """Have `get_tool_definitions` asked again, because the module's tools are others now."""
         ...
 
+    def instruct(self, text: str) -> None:
+        """Say what models are told of the module's tools beside its `instructions`, where that is known only now.
+
+        Of a module with `definitions_need_review` a person sees it first, and again when it is another.
+
+        Args:
+            text: At most 2,000 characters; empty: nothing more.
+        Raises:
+            ValueError: It is longer.
+        """
+        ...
+
     def served_changed(self, address: str) -> None:
         """Tell clients that watch it that a resource which the module serves gives something else now; never waits.
 

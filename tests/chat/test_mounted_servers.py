@@ -145,3 +145,10 @@ async def test_question_under_an_id_that_waits_is_left_out(calling):
         await asking.is_asked()
         await asking.says(content={"name": "Ada"})
         assert await asking.ends() == {"action": "accept", "content": {"name": "Ada"}}
+
+
+async def test_models_are_told_a_server_s_instructions_where_the_block_says_so(calling, provider):
+    for is_on in (False, True):
+        async with calling("folders", instructions=is_on) as asking:
+            await asking.ends()
+        assert ("Pay late." in str(provider.requests[-1]["messages"])) is is_on

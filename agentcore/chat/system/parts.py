@@ -91,7 +91,7 @@ def _environment(sources: SystemSources, locale: Locale) -> str:
 
 def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:
     for module in modules:
-        said = module.manifest.instructions
+        said = "\n\n".join(filter(None, (module.manifest.instructions, module.instructions)))
         if said:
             told = text(locale, "of_module", title=module.manifest.title, text=said)
             yield SystemPart(f"module:{module.name}", told, module.manifest.title)

@@ -17,6 +17,9 @@ from agentcore.store.seen_definitions import SeenDefinitions, Verdict
 
 log = structlog.get_logger(__name__)
 
+INSTRUCTIONS = "instructions for models"
+"""Stands for them among the names of tools, of which none has a space."""
+
 AT_ONCE = 100
 """Definitions that a person is shown in one change; of more, the others come after it."""
 
@@ -53,15 +56,19 @@ class DefinitionReview:
             kept = self._accepted if row.verdict == "accepted" else self._refused
             kept.setdefault(row.module, {})[row.tool] = row.definition
 
-    def hold_back(self, module: str, offered: Iterable[ToolDefinition], known: Iterable[str]) -> frozenset[str]:
+    def hold_back(
+        self, module: str, offered: Iterable[ToolDefinition], instructions: str, known: Iterable[str]
+    ) -> frozenset[str]:
         """The names of the tools that wait for a person, who is asked about them unless they have refused them.
 
         Args:
             module: The module.
             offered: All that it offers now.
+            instructions: What models are to be told besides; where it waits, `INSTRUCTIONS` is among the names.
             known: Names of tools of other modules, for pointing out a text that speaks of them.
         """
-        texts = {definition.name: _text(definition) for definition in offered}
+        texts = {INSTRUCTIONS: _indented(instructions)} if instructions else {}
+        texts |= {definition.name: _text(definition) for definition in offered}
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
@@ -142,10 +149,14 @@ def _text(definition: ToolDefinition) -> str:
         "view": _view(definition.view),
         "called by views as": definition.in_views,
     }
-    lines = [f"  {line}" for line in definition.description.split("\n")]
+    lines = [_indented(definition.description)]
     lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]
     lines += [f"{name}: {_json(value)}" for name, value in parts.items() if value]
     return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import module_settings, validate_settings
 from agentcore.errors import ToolError
-from agentcore.host.approvals.definition_review import DefinitionReview
+from agentcore.host.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.discovery.families import FamilyMember
@@ -226,6 +226,7 @@ class Lifecycle:
         self._review.forget(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
         record.withheld = []
+        record.offered_instructions = record.instructions = ""
 
     async def _clear_up(self, record: ModuleRecord) -> None:
         """Find what a module has left; of modules that share their code, when the last one of them has ended."""
@@ -274,12 +275,15 @@ class Lifecycle:
         await loader.definitions(record, given)
         record.withheld = []
         if not record.manifest.definitions_need_review:
+            record.instructions = record.offered_instructions
             return
         others = [name for name, tool in self._registry.tools.items() if tool.module is not record]
         others += [
             tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
         ]
-        waits = self._review.hold_back(record.name, [tool.definition for tool in record.tools], others)
+        offered = [tool.definition for tool in record.tools]
+        waits = self._review.hold_back(record.name, offered, record.offered_instructions, others)
+        record.instructions = "" if INSTRUCTIONS in waits else record.offered_instructions
         record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
 

@@ -113,6 +113,8 @@ class ModuleRecord:
         executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
         tools: Its tools, before those whose name another module has are left out.
         withheld: Those of its tools that wait for a person, who has not seen them as they are now.
+        offered_instructions: What it says while it runs that models should be told.
+        instructions: The same, unless it waits for a person.
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
         notes: What it says about its surroundings: subject to what was found and what to do.
@@ -149,6 +151,8 @@ class ModuleRecord:
     runtime: Any = None
     tools: list[RegisteredTool] = field(default_factory=list)
     withheld: list[RegisteredTool] = field(default_factory=list)
+    offered_instructions: str = ""
+    instructions: str = ""
     tool_errors: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -184,6 +188,8 @@ class ModuleRecord:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()
         first = [self.reload_error] if self.reload_error else []
+        if self.offered_instructions != self.instructions:
+            first.append("you have not seen its instructions for models as they are now, so they wait")
         if self.withheld:
             names = [tool.definition.name for tool in self.withheld]
             more = f" and {len(names) - _NAMES_SAID} more" if len(names) > _NAMES_SAID else ""

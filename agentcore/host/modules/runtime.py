@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, FOREIGN_INSTRUCTIONS_CHARS, MODULE_NOTES
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
@@ -189,6 +189,15 @@ class ModuleRuntime:
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)
+
+    def instruct(self, text: str) -> None:
+        """See `agentcore.api.Runtime.instruct`."""
+        said = read_text(text, f"text of instruct in module {self.name!r}").strip()
+        if len(said) > FOREIGN_INSTRUCTIONS_CHARS:
+            raise ValueError(f"the text has {len(said):,} characters, and may have {FOREIGN_INSTRUCTIONS_CHARS:,}")
+        if said != self._record.offered_instructions:
+            self._record.offered_instructions = said
+            self._tools_changed(self._record)
 
     def served_changed(self, address: str) -> None:
         """See `agentcore.api.Runtime.served_changed`."""

@@ -105,7 +105,7 @@ while True:
             send(id=request["id"], result={**found, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})
         case "initialize":
             about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "asking", "version": "1"}}
-            send(id=request["id"], result={"protocolVersion": REVISION, **about})
+            send(id=request["id"], result={"protocolVersion": REVISION, "instructions": "Pay late.", **about})
         case "tools/list":
             tools = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
             extra = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}

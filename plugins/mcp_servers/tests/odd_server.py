@@ -75,9 +75,10 @@ for line in sys.stdin:
             sys.exit(4)
         case "initialize":
             can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken") else {})
-            can |= {"prompts": {}} if WAY == "prompts" else {}
+            can |= {"prompts": {}} if WAY in ("prompts", "no_prompts") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
-            send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about}})
+            said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
+            send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about, **said}})
         case "tools/list":
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
         case "prompts/list" if WAY == "prompts":

@@ -82,3 +82,33 @@ async def test_prompts_that_are_none_or_have_the_name_of_a_tool_are_left_out(mou
     assert "which is a tool" in capsys.readouterr().out
     said = [block.text for block in (await host.call("example_talk")).blocks()]
     assert said == ["Knock knock.", "Assistant: Who is there?"]
+
+
+async def test_prompts_that_cannot_be_listed_take_no_tool_away(mount, odd, capsys):
+    host = await mount(odd("no_prompts"))
+    assert (await host.call("example_go")).blocks()[0].text == "done"
+    assert "its prompts are left out" in capsys.readouterr().out
+
+
+# -- instructions --------------------------------------------------------------------------------------------------
+
+
+async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_person_has_seen_them(mount, example):
+    off = await mount()
+    assert off.host.modules.get("mcp_example").instructions == ""
+    await off.host.modules.disable("mcp_example")
+    host = await mount(example(instructions=True), accepts_definitions=False)
+    module = host.host.modules.get("mcp_example")
+    (change,) = host.host.policy_changes.waiting
+    assert change.proposal.paths[0] == "instructions for models"
+    assert "+  Count on it." in change.proposal.diff[0][1]
+    assert module.instructions == ""
+    assert "its instructions for models" in module.problems()[0]
+    await host.accept_definitions()
+    assert module.instructions == "Count on it."
+
+
+async def test_very_long_instructions_are_cut(mount, odd):
+    host = await mount(odd("wordy", instructions=True))
+    said = host.host.modules.get("mcp_example").instructions
+    assert (len(said), said[-3:]) == (2000, "xx…")

@@ -54,6 +54,9 @@ class Ours(BaseModel):
     trust_annotations: Annotated[
         bool, Field(description="Whether what the server says of its tools' effects is believed.")
     ] = False
+    instructions: Annotated[
+        bool, Field(description="Whether models are told the server's own instructions, once you have seen them.")
+    ] = False
     sampling: Annotated[
         bool,
         Field(

@@ -42,6 +42,7 @@ from agentcore_mcp_servers.server import Server
 log = structlog.get_logger(__name__)
 
 _NOTES = 20
+_INSTRUCTIONS_CHARS = 2_000
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
 _SPARE_SECONDS = 30.0
@@ -213,11 +214,17 @@ class McpServer(Module):
         self._listed = {name: by_original[original] for name, original in names.items()}
         self._resources_tool = self._tool_for_resources()
         self._prompts = await self._read_prompts({*self._listed, self._resources_tool})
+        if self._block.agentcore.instructions:
+            self.runtime.instruct(_cut(self._server.instructions))
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
         """The prompts that are offered, by the names that they have here: tools' names are theirs."""
         assert self._server is not None  # noqa: S101
-        listed = [] if self._server.capabilities.prompts is None else await self._server.list_prompts()
+        try:
+            listed = [] if self._server.capabilities.prompts is None else await self._server.list_prompts()
+        except ToolError as exc:
+            self._note(f"its prompts are left out: {exc.message}")
+            return {}
         offered = {prompt.name: prompt for prompt in reversed(listed) if self._block.offers(prompt.name)}
         names, refused = names_of(self._prefix, [prompt.name for prompt in listed if prompt.name in offered])
         for name in (name for name in names if name in taken):
@@ -241,3 +248,8 @@ class McpServer(Module):
         if said not in self._notes and len(self._notes) < _NOTES:
             self._notes[said] = None
             log.warning("mcp_server_is_odd", module=self._name, said=said)
+
+
+def _cut(instructions: str) -> str:
+    said = instructions.strip()
+    return said if len(said) <= _INSTRUCTIONS_CHARS else f"{said[: _INSTRUCTIONS_CHARS - 1]}…"

@@ -77,6 +77,12 @@ class Server:
         client = self._client
         return types.ServerCapabilities() if client is None else client.server_capabilities
 
+    @property
+    def instructions(self) -> str:
+        """What it said at the last handshake of how its tools are used."""
+        client = self._client
+        return "" if client is None else client.instructions or ""
+
     async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> types.CallToolResult:
         """Call a tool.
 
