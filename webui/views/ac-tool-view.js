@@ -56,7 +56,7 @@ export class AcToolView extends Localized(LitElement) {
     this._host = null;
     /** @type {Chat | null} */
     this._chat = null;
-    this._height = FIRST_PX;
+    this._height = this._wantedHeight = FIRST_PX;
     this._toldEnd = '';
     this._toldContext = '';
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -99,13 +99,14 @@ export class AcToolView extends Localized(LitElement) {
   _renderEnd() {
     return html`
       <div class="end" role="status">
-        <p>${this._ended === 'closed' ? t('views.closed') : `${t('views.failed')}: ${t(`views.${this._ended}`)}`}</p>
+        <p>${this._ended === 'closed' ? t('views.closed') : t('views.failed', {why: t(`views.${this._ended}`)})}</p>
         <button class="small" @click=${() => void this._load()}>${t('views.again')}</button>
       </div>`;
   }
 
   updated() {
     // the page's policy forbids style attributes
+    if (!this._question) this._height = this._wantedHeight; // a question stays where it is
     this._frame?.style.setProperty('--view-height', `${this._height}px`);
     this._tellEnd();
   }
@@ -129,14 +130,14 @@ export class AcToolView extends Localized(LitElement) {
   _begin(view) {
     const {arguments: args, toolName} = /** @type {Call} */ (this.call);
     const chat = /** @type {Chat} */ (this._chat);
-    [this._ended, this._toldEnd, this._height, this._isReady] = ['', '', FIRST_PX, false];
+    [this._ended, this._toldEnd, this._wantedHeight, this._isReady] = ['', '', FIRST_PX, false];
     this._host = new ViewHost({
       send: (message) => this._frame?.contentWindow?.postMessage(JSON.stringify(message), new URL(view.address).origin),
       context: () => this._context(),
       call: (name, given, signal) => client.callFromView(chat.id, toolName, name, given, signal),
       calls: Object.keys(view.calls),
       ask: (question) => this._ask(question),
-      resize: (height) => { this._height = fitHeight(height); this.requestUpdate(); },
+      resize: (height) => { this._wantedHeight = fitHeight(height); this.requestUpdate(); },
       ready: () => { clearTimeout(this._timer); this._isReady = true; },
       end: (reason) => this._end(reason),
     });

@@ -4,12 +4,15 @@ import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
+/** A click that was meant for something in the view answers nothing. */
+const EARLY_MS = 600;
+
 /**
  * What a view wants of the person: to open a page, or to say something in their name. All of it is shown.
  * @fires ac-answer {isYes: boolean}
  */
 export class AcViewQuestion extends Localized(LitElement) {
-  static properties = {question: {attribute: false}, tool: {}};
+  static properties = {question: {attribute: false}, tool: {}, _isEarly: {state: true}};
 
   static styles = [base, buttons, css`
     section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); background: var(--ac-warn-soft); }
@@ -23,6 +26,20 @@ export class AcViewQuestion extends Localized(LitElement) {
     /** @type {{kind: 'link' | 'message', text: string} | null} */
     this.question = null;
     this.tool = '';
+    this._isEarly = true;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this._isEarly = true;
+    this._timer = setTimeout(() => { this._isEarly = false; }, EARLY_MS);
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this._timer);
+    super.disconnectedCallback();
   }
 
   render() {
@@ -35,7 +52,7 @@ export class AcViewQuestion extends Localized(LitElement) {
         <pre tabindex="0">${visible(text)}</pre>
         ${isLink ? html`<p class="hint">${t('views.opensAt', {host: new URL(text).host})}</p>` : nothing}
         <div class="end">
-          <button class="primary" @click=${() => this._answer(true)}>${t(isLink ? 'views.open' : 'views.send')}</button>
+          <button class="primary" ?disabled=${this._isEarly} @click=${() => this._answer(true)}>${t(isLink ? 'views.open' : 'views.send')}</button>
           <button @click=${() => this._answer(false)}>${t('views.decline')}</button>
         </div>
       </section>`;

@@ -3,7 +3,7 @@ export const views = {
   en: {
     frame: 'View of {tool}',
     loading: 'Loading the view …',
-    failed: 'The view is not shown',
+    failed: 'The view is not shown. {why}',
     silent: 'It did not start. The result stands in the card.',
     junk: 'It sent what it should not, and was ended.',
     flood: 'It sent too much, and was ended.',
@@ -22,7 +22,7 @@ export const views = {
   zh: {
     frame: '{tool} 的视图',
     loading: '正在加载视图……',
-    failed: '未显示视图',
+    failed: '未显示视图。{why}',
     silent: '视图没有启动。结果见卡片。',
     junk: '视图发送了不该发送的内容，已被结束。',
     flood: '视图发送过多消息，已被结束。',
@@ -34,7 +34,7 @@ export const views = {
     asksMessage: '{tool} 的视图想以您的名义发送此消息：',
     open: '打开',
     send: '发送',
-    decline: '不',
+    decline: '拒绝',
     opensAt: '将在新窗口中打开 {host}。',
     sendFailed: '消息未发送',
   },

@@ -16,6 +16,18 @@ TOOLS = {
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
     "taken": [{"name": "resources", "inputSchema": OBJECT}],
+    "views": [
+        {"name": "show", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/view"}}},
+        {"name": "show.old", "inputSchema": OBJECT, "_meta": {"ui/resourceUri": "ui://odd/view"}},
+        {"name": "again", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app"]}}},
+        {"name": "own", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["model"]}}},
+        {"name": "resources/read", "inputSchema": OBJECT},
+        {"name": "elsewhere", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "https://example.com/"}}},
+        {"name": "plain", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/plain"}}},
+        {"name": "large", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/large"}}},
+        {"name": "missing", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/missing"}}},
+        {"name": "strange", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": ["ui://odd/view"]}}},
+    ],
     "hidden": [
         {"name": "seen", "inputSchema": OBJECT},
         {"name": "seen_too", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app", "model"]}}},
@@ -23,6 +35,22 @@ TOOLS = {
         {"name": "for_nobody", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": []}}},
         {"name": "unclear", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": "app"}}},
     ],
+}
+MIME = "text/html;profile=mcp-app"
+CSP = {
+    "connectDomains": ["https://api.example.com", "wss://api.example.com:8443", "http://127.0.0.1:1", "*", 7],
+    "resourceDomains": ["https://*.example.com/", "'unsafe-eval'", "https://x.example.com; script-src *"],
+    "frameDomains": "https://frames.example.com",
+}
+VIEWS = {
+    "ui://odd/view": {
+        "mimeType": MIME,
+        "text": "<!doctype html><p>A view",
+        "_meta": {"ui": {"csp": CSP, "permissions": {"camera": {}, "usb": {}, "clipboardWrite": {}, "microphone": 1}}},
+    },
+    "ui://odd/plain": {"mimeType": "text/html", "text": "<p>no view"},
+    "ui://odd/large": {"mimeType": MIME, "text": "x" * (4 * 1024 * 1024 + 1)},
+    "notes://today": {"mimeType": "text/plain", "text": "Water the plants."},
 }
 ONE = [{"name": "go", "inputSchema": OBJECT}]
 
@@ -74,7 +102,7 @@ for line in sys.stdin:
             sys.stderr.write("no licence found\n")
             sys.exit(4)
         case "initialize":
-            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken") else {})
+            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken", "views") else {})
             can |= {"prompts": {}} if WAY in ("prompts", "no_prompts") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
@@ -94,6 +122,9 @@ for line in sys.stdin:
             page = {"uri": asked["params"]["uri"], "mimeType": "application/pdf", "blob": "JVBERi0="}
             cover = {"uri": "book://cover", "mimeType": "image/png", "blob": "iVBORw0KGgo="}
             send({"id": asked["id"], "result": {"contents": [page, cover]}})
+        case "resources/read" if WAY == "views" and asked["params"]["uri"] in VIEWS:
+            uri = asked["params"]["uri"]
+            send({"id": asked["id"], "result": {"contents": [{"uri": uri, **VIEWS[uri]}]}})
         case "tools/call":
             call(asked["id"])
         case _ if "id" in asked:

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.async_api import FrameLocator, expect
+from playwright.async_api import FrameLocator, Locator, expect
 
 from agentcore.api import Module, ToolView, tool
 from agentcore.store.record import RecordFilter
@@ -165,6 +165,13 @@ async def show(chat: Any, name: str, arguments: str = "{}") -> FrameLocator:
     return frame_of(chat)
 
 
+async def answer(question: Locator, name: str) -> None:
+    """Answer by the keyboard: clicks beside a frame of another process may reach that while the chat scrolls."""
+    button = question.get_by_role("button", name=name)
+    await expect(button).to_be_enabled()
+    await button.press("Enter")
+
+
 async def test_view_is_told_of_its_call_once_it_is_there_and_no_sooner(open_chat):
     weather = Weather()
     weather.release.clear()
@@ -240,8 +247,10 @@ async def test_what_a_view_says_is_shown_to_the_person_first(open_chat):
     log = (await show(chat, "weather_says")).locator("#log")
     question = chat.card.get_by_role("group", name=re.compile("wants to send this"))
     await expect(question).to_contain_text("Rain tomorrow?")
+    await expect(chat.shown.get_by_text("There it is.")).to_be_visible()
+    await chat.until_idle()
     chat.provider.say("No rain.")
-    await question.get_by_role("button", name="Send").click()
+    await answer(question, "Send")
     await expect(log).to_contain_text("sent {}")
     await expect(chat.shown.get_by_text("No rain.")).to_be_visible()
     await expect(chat.page.locator("ac-user-message").last).to_contain_text("Rain tomorrow?")
@@ -252,7 +261,7 @@ async def test_page_that_a_view_opens_is_shown_whole_and_can_be_refused(open_cha
     log = (await show(chat, "weather_links")).locator("#log")
     question = chat.card.get_by_role("group", name=re.compile("wants to open this page"))
     await expect(question).to_contain_text("https://example.com/rain?q=1")
-    await question.get_by_role("button", name="No").click()
+    await answer(question, "No")
     await expect(log).to_contain_text('opened {"isError":true}')
     assert len(chat.page.context.pages) == 1
 

@@ -4,18 +4,12 @@ import mcp_types as types
 
 from agentcore.api import Effect, ToolAnnotations, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.views import Shown
 
 _EXECUTE: tuple[Effect, ...] = ("execute",)
 
 
-def is_for_models(tool: types.Tool) -> bool:
-    """Whether a model may have a tool: who says for whom it is, and does not name models, keeps it from them."""
-    ui = (tool.meta or {}).get("ui")
-    visibility = ui.get("visibility") if isinstance(ui, dict) else None
-    return visibility is None or (isinstance(visibility, list) and "model" in visibility)
-
-
-def definition_of(tool: types.Tool, name: str, block: ServerBlock) -> ToolDefinition:
+def definition_of(tool: types.Tool, name: str, block: ServerBlock, shown: Shown) -> ToolDefinition:
     """The definition of a tool under the name that it has here."""
     said = (tool.description or tool.title or tool.name).strip() or tool.name
     original = "" if name.endswith(f"_{tool.name}") else f"\n\n(The server's own name of it: {tool.name})"
@@ -28,6 +22,9 @@ def definition_of(tool: types.Tool, name: str, block: ServerBlock) -> ToolDefini
         annotations=_annotations(tool.annotations),
         timeout_s=block.agentcore.timeout_s,
         checks_result=True,  # the SDK does
+        view=shown.view,
+        in_views=shown.in_views,
+        served_as=None if shown.is_for_models else "view",
     )
 
 

@@ -29,7 +29,7 @@ from agentcore.api import (
 from agentcore_mcp_servers.address import ServerAddress
 from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.definitions import definition_of, is_for_models
+from agentcore_mcp_servers.definitions import definition_of
 from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
 from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
@@ -38,6 +38,8 @@ from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
 from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
+from agentcore_mcp_servers.views import TOOL as TOOL_OF_VIEWS
+from agentcore_mcp_servers.views import Shown, definition_of_reading, read_for_view, read_views, shows_views
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +66,8 @@ class McpServer(Module):
         self._notes: dict[str, None] = {}
         self._prompts: dict[str, types.Prompt] = {}
         self._resources_tool: str | None = None
+        self._reading_tool: str | None = None
+        self._shown: dict[str, Shown] = {}
         self._server: Server | None = None
         self._sandbox: Sandbox | None = None
         self._held = Held(())
@@ -98,10 +102,14 @@ class McpServer(Module):
 
     def get_tool_definitions(self) -> list[ToolDefinition]:
         """The server's tools, under the names that they have here."""
-        definitions = [definition_of(tool, name, self._block) for name, tool in self._listed.items()]
+        definitions = [
+            definition_of(tool, name, self._block, self._shown[tool.name]) for name, tool in self._listed.items()
+        ]
         definitions += [definition_of_prompt(prompt, name, self._block) for name, prompt in self._prompts.items()]
         if self._resources_tool is not None:
             definitions.append(definition_of_resources(self._resources_tool, self._block))
+        if self._reading_tool is not None:
+            definitions.append(definition_of_reading(self._reading_tool, self._block))
         return definitions
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
@@ -114,6 +122,9 @@ class McpServer(Module):
             with self._asked.during(ctx):
                 made = await self._server.get_prompt(self._prompts[tool_name].name, args)
             return await result_of_prompt(made, ctx.artifacts)
+        if tool_name == self._reading_tool:
+            with self._asked.during(ctx):
+                return await read_for_view(self._server, args["uri"])
         tool = self._listed.get(tool_name)
         if tool is None:
             raise ToolError("unknown_tool", f"the server does not list {tool_name!r} any more", tool=tool_name)
@@ -174,6 +185,7 @@ class McpServer(Module):
             message_handler=self._on_message,
             logging_callback=self._on_log,
             cache=None,
+            extensions=[shows_views()],
             **self._asked.callbacks(),
         )
 
@@ -189,7 +201,8 @@ class McpServer(Module):
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     async def _on_message(self, message: IncomingMessage) -> None:
-        if isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
+        is_of_views = isinstance(message, types.ResourceListChangedNotification) and self._reading_tool is not None
+        if is_of_views or isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
             self._background.start(self._read_again())
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
@@ -198,24 +211,31 @@ class McpServer(Module):
     # -- its tools ---------------------------------------------------------------------------------------------
 
     async def _read_again(self) -> None:
-        before = self._listed, self._prompts, self._resources_tool
+        before = self._offered()
         await self._read_tools()
-        if (self._listed, self._prompts, self._resources_tool) != before:
+        if self._offered() != before:
             self.runtime.tools_changed()
 
     async def _read_tools(self) -> None:
         assert self._server is not None  # noqa: S101
         listed = [] if self._server.capabilities.tools is None else await self._server.list_tools()
-        offered = [tool for tool in listed if is_for_models(tool) and self._block.offers(tool.name)]
+        wanted = [tool for tool in listed if self._block.offers(tool.name)]
+        shown = await read_views(self._server, wanted, self._note)
+        offered = [tool for tool in wanted if shown[tool.name].is_offered]
         names, refused = names_of(self._prefix, [tool.name for tool in offered])
         for said in refused:
             self._note(said)
         by_original = {tool.name: tool for tool in reversed(offered)}
-        self._listed = {name: by_original[original] for name, original in names.items()}
-        self._resources_tool = self._tool_for_resources()
-        self._prompts = await self._read_prompts({*self._listed, self._resources_tool})
+        self._listed, self._shown = {name: by_original[original] for name, original in names.items()}, shown
+        self._resources_tool = self._tool_for_resources(TOOL)
+        has_views = any(each.view is not None for each in shown.values())
+        self._reading_tool = self._tool_for_resources(TOOL_OF_VIEWS) if has_views else None
+        self._prompts = await self._read_prompts({*self._listed, self._resources_tool, self._reading_tool})
         if self._block.agentcore.instructions:
             self.runtime.instruct(_cut(self._server.instructions))
+
+    def _offered(self) -> tuple[object, ...]:
+        return self._listed, self._shown, self._prompts, self._resources_tool, self._reading_tool
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
         """The prompts that are offered, by the names that they have here: tools' names are theirs."""
@@ -233,10 +253,10 @@ class McpServer(Module):
             self._note(said)
         return {name: offered[original] for name, original in names.items() if name not in taken}
 
-    def _tool_for_resources(self) -> str | None:
-        """The name of the tool that lists and reads resources; None: there are none, or it is not wanted."""
-        name = tool_name(self._prefix, TOOL)
-        if self._server is None or self._server.capabilities.resources is None or not self._block.offers(TOOL):
+    def _tool_for_resources(self, called: str) -> str | None:
+        """The name of a tool of ours that reads resources; None: there are none, or it is not wanted."""
+        name = tool_name(self._prefix, called)
+        if self._server is None or self._server.capabilities.resources is None or not self._block.offers(called):
             return None
         if name in self._listed:
             self._note(f"its tool {self._listed[name].name!r} has the name {name!r}, so its resources have none")

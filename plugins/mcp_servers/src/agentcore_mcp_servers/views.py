@@ -1,0 +1,205 @@
+"""Views of a server's tools (MCP Apps): which there are, what they hold, and what they may.
+
+Source: https://github.com/modelcontextprotocol/ext-apps, specification/2026-01-26/apps.mdx
+"""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.client.extension import ClientExtension, advertise
+
+from agentcore.api import ToolDefinition, ToolError, ToolResult, ToolView, ViewPermission
+from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.resources import definition_of_resources
+from agentcore_mcp_servers.server import Server
+
+MIME = "text/html;profile=mcp-app"
+TOOL = "view_resources"
+"""What the tool is called after the prefix that reads for views, and in the patterns of a block."""
+READ = "resources/read"
+
+_EXTENSION = "io.modelcontextprotocol/ui"
+_FLAT_KEY = "ui/resourceUri"
+_URI = re.compile(r"ui://[!-~]{1,500}")
+_NAME = re.compile(r"[!-~]([ -~]{0,126}[!-~])?")
+_VIEWS = 50
+_DOCUMENT_CHARS = 4 * 1024 * 1024
+_ALL_CHARS = 16 * 1024 * 1024
+_SOURCES = 50
+_HOST = r"(\*\.)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?/?"
+_WEB = re.compile(rf"https://{_HOST}", re.IGNORECASE)
+_WEB_OR_SOCKET = re.compile(rf"(https|wss)://{_HOST}", re.IGNORECASE)
+_PERMISSIONS: dict[str, ViewPermission] = {
+    "camera": "camera",
+    "microphone": "microphone",
+    "geolocation": "geolocation",
+    "clipboardWrite": "clipboard-write",
+}
+
+Contents = types.TextResourceContents | types.BlobResourceContents
+Report = Callable[[str], None]
+
+
+def shows_views() -> ClientExtension:
+    """What is said of it in the handshake."""
+    return advertise(_EXTENSION, {"mimeTypes": [MIME]})
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a tool stands to views.
+
+    Args:
+        view: Its own; None: it has none.
+        in_views: The name by which views call it; None: they may not.
+        is_for_models: Whether models are offered it.
+    """
+
+    view: ToolView | None
+    in_views: str | None
+    is_for_models: bool
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether anybody may have it."""
+        return self.is_for_models or self.in_views is not None
+
+
+def is_for(tool: types.Tool, who: str) -> bool:
+    """Whether a tool is for `model` or `app`: who says for whom it is, and does not name them, keeps it from them."""
+    ui = (tool.meta or {}).get("ui")
+    visibility = ui.get("visibility") if isinstance(ui, dict) else None
+    return visibility is None or (isinstance(visibility, list) and who in visibility)
+
+
+async def read_views(server: Server, tools: Sequence[types.Tool], report: Report) -> dict[str, Shown]:
+    """How each tool stands to views, by its own name. What cannot be shown is reported, and takes nothing else away."""
+    # of two with one name, the first counts
+    named = {tool.name: tool for tool in reversed(tools)}
+    uris = {name: uri for name, tool in named.items() if (uri := _uri_of(tool, report)) is not None}
+    views = await _read_all(server, list(dict.fromkeys(uris.values())), report)
+    return {name: _shown(tool, views.get(uris.get(name, "")), has_views=bool(views)) for name, tool in named.items()}
+
+
+def definition_of_reading(name: str, block: ServerBlock) -> ToolDefinition:
+    """The tool that reads for views; nothing in it comes from the server."""
+    like = definition_of_resources(name, block)
+    return ToolDefinition(
+        name=name,
+        description="Read what this MCP server keeps, for one of its views.",
+        input_schema={
+            "type": "object",
+            "properties": {"uri": {"type": "string", "maxLength": 4_000}},
+            "required": ["uri"],
+            "additionalProperties": False,
+        },
+        effects=like.effects,
+        annotations=like.annotations,
+        timeout_s=like.timeout_s,
+        served_as="view",
+        in_views=READ,
+    )
+
+
+async def read_for_view(server: Server, uri: str) -> ToolResult:
+    """What a resource holds, as a view gets it.
+
+    Raises:
+        ToolError: Those of `Server.ask`.
+    """
+    held = await server.read_resource(uri)
+    contents = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in held]
+    return ToolResult([], data={"contents": contents}, untrusted=True)
+
+
+def _shown(tool: types.Tool, view: ToolView | None, *, has_views: bool) -> Shown:
+    may_be_called = has_views and is_for(tool, "app") and tool.name != READ and _NAME.fullmatch(tool.name)
+    return Shown(view, tool.name if may_be_called else None, is_for(tool, "model"))
+
+
+def _uri_of(tool: types.Tool, report: Report) -> str | None:
+    meta = tool.meta or {}
+    ui = meta.get("ui")
+    uri = ui.get("resourceUri") if isinstance(ui, dict) else None
+    uri = meta.get(_FLAT_KEY) if uri is None else uri
+    if uri is None:
+        return None
+    if not isinstance(uri, str) or not _URI.fullmatch(uri):
+        report(f"the tool {tool.name!r} has a view whose address is none: {str(uri)[:80]!r}")
+        return None
+    return uri
+
+
+async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
+    views: dict[str, ToolView] = {}
+    left = _ALL_CHARS
+    if len(uris) > _VIEWS:
+        report(f"it has {len(uris)} views; the first {_VIEWS} count")
+    for uri in uris[:_VIEWS]:
+        try:
+            view = _view(await server.read_resource(uri), min(left, _DOCUMENT_CHARS), uri, report)
+        except ToolError as exc:
+            report(f"the view {uri[:80]} cannot be shown: {exc.message[:300]}")
+            continue
+        views[uri], left = view, left - len(view.document)
+    return views
+
+
+def _view(contents: Iterable[Contents], limit_chars: int, uri: str, report: Report) -> ToolView:
+    held = next((each for each in contents if _kind(each) == MIME), None)
+    if held is None:
+        raise ToolError("invalid_result", f"it holds no {MIME}")
+    document = _text(held)
+    if not document.strip() or len(document) > limit_chars:
+        raise ToolError("invalid_result", f"it has {len(document):,} characters, the bound is {limit_chars:,}")
+    ui = (held.meta or {}).get("ui")
+    declared = ui if isinstance(ui, dict) else {}
+    csp = given if isinstance(given := declared.get("csp"), dict) else {}
+    border = declared.get("prefersBorder")
+
+    def sources(key: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        return _sources(csp.get(key), pattern, f"{key} of the view {uri[:80]}", report)
+
+    return ToolView(
+        document=document,
+        connects_to=sources("connectDomains", _WEB_OR_SOCKET),
+        loads_from=sources("resourceDomains", _WEB),
+        frames=sources("frameDomains", _WEB),
+        bases=sources("baseUriDomains", _WEB),
+        permissions=_permissions(declared.get("permissions")),
+        has_border=border if isinstance(border, bool) else None,
+    )
+
+
+def _kind(held: Contents) -> str:
+    return (held.mime_type or "").replace(" ", "").lower()
+
+
+def _text(held: Contents) -> str:
+    if isinstance(held, types.TextResourceContents):
+        return held.text
+    try:
+        return b64decode(held.blob, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as exc:
+        raise ToolError("invalid_result", f"it cannot be read as text: {exc}") from exc
+
+
+def _sources(value: Any, pattern: re.Pattern[str], where: str, report: Report) -> tuple[str, ...]:
+    """What of the sources a view can be given; the others are left out, which takes from it and gives nothing."""
+    if value is None:
+        return ()
+    given = value if isinstance(value, list) else [value]
+    fit = [each.rstrip("/") for each in given if isinstance(each, str) and pattern.fullmatch(each)]
+    if len(fit) < len(given) or len(fit) > _SOURCES:
+        report(f"{where} has what is no https://HOST, or too much; {min(len(fit), _SOURCES)} of {len(given)} count")
+    return tuple(dict.fromkeys(fit[:_SOURCES]))
+
+
+def _permissions(value: Any) -> tuple[ViewPermission, ...]:
+    given = value if isinstance(value, dict) else {}
+    return tuple(ours for theirs, ours in _PERMISSIONS.items() if isinstance(given.get(theirs), dict))
