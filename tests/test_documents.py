@@ -13,7 +13,21 @@ DOCS = Path(__file__).parent.parent / "docs"
 _TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FAMILY = re.compile(r'^```json\n(\{"modules": .*"counters": .*)\n^```$', re.MULTILINE)
-_LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def is_there(page, link, place):
+    """Whether a link leads to a file, and to a heading of it."""
+    file = page.parent / link if link else page
+    return file.exists() and (
+        not place or file.suffix != ".md" or place in map(slug, _HEADING.findall(file.read_text()))
+    )
+
+
+def slug(heading):
+    """What a heading is called in an address."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def run(*command, cwd, **environ):
@@ -148,9 +162,12 @@ def test_requests_of_the_http_page_work_as_they_stand(project):
             server.terminate()
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+PAGES = [DOCS.parent / "README.md", *DOCS.glob("*.md"), *DOCS.parent.glob("plugins/*/README.md")]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: str(page.relative_to(DOCS.parent)))
 def test_links_between_documents_lead_somewhere(page):
-    broken = [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    broken = [f"{link}#{place}" for link, place in _LINK.findall(page.read_text()) if not is_there(page, link, place)]
     assert broken == []
 
 
