@@ -7,6 +7,7 @@ from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, T
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.module import Module, hookimpl
+from agentcore.api.report import Report
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
@@ -50,6 +51,7 @@ __all__ = [
     "PdfText",
     "Principal",
     "Recording",
+    "Report",
     "Request",
     "Resource",
     "ResourceUse",

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.report import ReadReport
 from agentcore.api.resource import Resources
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
@@ -124,6 +125,14 @@ class Runtime(Protocol):
             subject: What it is about, such as the kind of a program that is needed; a later note replaces it.
             said: What was found.
             advice: What to do about it; empty: all is well.
+        """
+        ...
+
+    def give_report(self, read: ReadReport) -> None:
+        """Let people see how the module is just now: on its page, and where it is started alone to be looked at.
+
+        Args:
+            read: Gives the report, within 10 s; asked again and again while somebody looks, so it does little.
         """
         ...
 

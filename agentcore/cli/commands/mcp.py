@@ -108,19 +108,51 @@ def list_servers(config_path: Path, as_json: bool) -> None:
         print_table(("server", "module", "", "runs"), shown)
 
 
+@mcp.command("test")
+@config_option
+@json_option
+@click.argument("name")
+def test(config_path: Path, as_json: bool, name: str) -> int:
+    """Start an MCP server alone, and say what it is: its tools with their effects, and what it wrote.
+
+    It need not be on, and nothing else has to run. It gets its variables and secrets and the sandbox of its block; no
+    tool is called, and nothing is accepted. What it downloads and keeps goes when it ends. Exit code 1: it did not
+    start.
+
+    \b
+    Examples:
+      agentcore mcp test time
+      agentcore mcp test time --json
+    """
+    from agentcore.cli.backend.trial import run_trial
+    from agentcore.cli.terminal.output import print_json
+    from agentcore.cli.terminal.trial_text import print_trial, trial_json
+
+    _known(name, _servers(config_path))
+    trial = run_trial(config_path, _module_of(name))
+    if as_json:
+        print_json({"name": name, **trial_json(trial)})
+    else:
+        print_trial(name, trial)
+    return ExitCode.CALL_FAILED if trial.reason else ExitCode.OK
+
+
 @mcp.command("remove")
 @config_option
 @_yes
 @click.argument("name")
 def remove(config_path: Path, is_sure: bool, name: str) -> int:
     """Take an MCP server away again."""
-    servers = _servers(config_path)
+    _known(name, _servers(config_path))
+    _make_sure(is_sure)
+    return _change(config_path, name, None)
+
+
+def _known(name: str, servers: Mapping[str, Any]) -> None:
     if name not in servers:
         from agentcore.near_names import near_names, unknown_name
 
         raise CliError(unknown_name("server", name, near_names(name, list(servers))))
-    _make_sure(is_sure)
-    return _change(config_path, name, None)
 
 
 def _block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:

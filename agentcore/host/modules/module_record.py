@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
+from agentcore.api.report import ReadReport
 from agentcore.host.modules.manifest import Manifest
 from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
@@ -118,6 +119,7 @@ class ModuleRecord:
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
         notes: What it says about its surroundings: subject to what was found and what to do.
+        report: Says how it is just now; None: it has nothing to say of that.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
@@ -157,6 +159,7 @@ class ModuleRecord:
     conflicts: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, str]] = field(default_factory=dict)
     component: WebComponent | None = None
+    report: ReadReport | None = None
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
     loaded: LoadedCode | None = None

@@ -10,6 +10,7 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, FOREIGN_INSTRUCTIONS_CHARS, MODULE_NOTES
 from agentcore.config.loading import AppConfig
@@ -25,7 +26,7 @@ from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
-from agentcore.store.state import StateDir
+from agentcore.store.state import StateDir, locate_state_dir
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ADDRESS = re.compile(r"\S{1,2000}")
@@ -73,8 +74,10 @@ class ModuleRuntime:
 
     @property
     def private_folders(self) -> tuple[Path, ...]:
-        """Folders with the server's keys and records."""
-        return (self._services.state.path,)
+        """Folders with the server's keys and records: also those of a server that runs beside this host."""
+        config = self._services.config
+        kept = locate_state_dir(config.file, config.sources.environ)
+        return tuple(dict.fromkeys((self._services.state.path, kept)))
 
     @property
     def workspace(self) -> Workspace:
@@ -171,6 +174,12 @@ class ModuleRuntime:
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
         self._record.notes[about] = found
+
+    def give_report(self, read: ReadReport) -> None:
+        """See `agentcore.api.Runtime.give_report`."""
+        if not callable(read):
+            raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
+        self._record.report = read
 
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
         """See `agentcore.api.Runtime.record`."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Container, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from agentcore.api import (
     Confinement,
     Folder,
     Module,
+    Report,
     Runtime,
     Sandbox,
     Supervisor,
@@ -35,6 +37,7 @@ from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
 from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
 from agentcore_mcp_servers.process import Launch, ServerProcess
 from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
+from agentcore_mcp_servers.reporting import report_of
 from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
@@ -45,6 +48,7 @@ log = structlog.get_logger(__name__)
 
 _NOTES = 20
 _INSTRUCTIONS_CHARS = 2_000
+_SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
 _SPARE_SECONDS = 30.0
@@ -70,6 +74,8 @@ class McpServer(Module):
         self._shown: dict[str, Shown] = {}
         self._server: Server | None = None
         self._sandbox: Sandbox | None = None
+        self._process: ServerProcess | None = None
+        self._said: deque[str] = deque(maxlen=_SAID)
         self._held = Held(())
         self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
 
@@ -87,6 +93,7 @@ class McpServer(Module):
             self._sandbox = await self._find_sandbox(runtime)
             self._held = await asyncio.to_thread(find_held, runtime.workspace)
         self._server = Server(runtime.name, self._dial, self._make_client, self._read_again, self._asked.have_opened)
+        runtime.give_report(self._report)
         await self._server.start()
         await self._read_tools()
 
@@ -154,7 +161,8 @@ class McpServer(Module):
             partial(self._wrap, sandbox),
             sandbox.is_on,
         )
-        return ServerProcess(self._supervisor, launch, self._note)
+        self._process = ServerProcess(self._supervisor, launch, self._note)
+        return self._process
 
     def _wrap(self, sandbox: Sandbox, argv: Sequence[str], folder: str) -> list[str]:
         return sandbox.wrap(argv, self.runtime.workspace.roots, folder, self._held)
@@ -207,6 +215,13 @@ class McpServer(Module):
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         log.info("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
+        self._said.append(f"[{params.level}] {str(params.data)[:2000]}")
+
+    async def _report(self) -> Report:
+        assert self._server is not None  # noqa: S101 - the host asks between `init` and `shutdown`
+        names = {name: entry.name for kept in (self._listed, self._prompts) for name, entry in kept.items()}
+        log = "" if self._process is None else self._process.log
+        return await report_of(self._server, names, log, (*self._notes, *self._said))
 
     # -- its tools ---------------------------------------------------------------------------------------------
 

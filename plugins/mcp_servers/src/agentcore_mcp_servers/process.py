@@ -75,8 +75,8 @@ class ServerProcess:
                     await process.wait()
             process.end(_GRACE_SECONDS)
             await process.wait()
-        if self._input is not None:
-            self._input.transport.abort()  # what it did not read of a full pipe
+        if self._input is not None and self._input.transport.get_write_buffer_size():
+            self._input.transport.abort()  # what it did not read of a full pipe; one that is closed already has none
         if self._output is not None:
             self._output.close()
 
@@ -108,6 +108,11 @@ class ServerProcess:
             return ""
         text = self._recording.tracks[0].since().data.decode("utf-8", "replace").strip()
         return text if len(text) <= _STDERR_SHOWN else f"…{text[-_STDERR_SHOWN:]}"
+
+    @property
+    def log(self) -> str:
+        """What it wrote to its errors, as far as that is kept."""
+        return self._recording.tracks[0].since().data.decode("utf-8", "replace")
 
     async def _start(self, dispatcher: LineDispatcher) -> None:
         command = self._launch.argv[0]

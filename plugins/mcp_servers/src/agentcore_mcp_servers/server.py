@@ -83,6 +83,15 @@ class Server:
         client = self._client
         return "" if client is None else client.instructions or ""
 
+    def identity(self) -> dict[str, str]:
+        """Who it says it is, and which revision of the protocol was agreed on; empty as long as it is not there."""
+        client = self._client
+        if client is None:
+            return {}
+        info = client.server_info
+        own = {} if info is None else {"server": f"{info.title or info.name} {info.version}".strip()}
+        return {**own, "protocol": client.protocol_version}
+
     async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> types.CallToolResult:
         """Call a tool.
 

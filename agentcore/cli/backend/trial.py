@@ -1,0 +1,28 @@
+"""A module of an app.json started alone in this process, beside whatever runs."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from agentcore.cli.options import is_verbose
+from agentcore.cli.terminal.verbose import set_up_log
+from agentcore.host import load_config
+from agentcore.host.containment import bounded_runner
+from agentcore.host.process_privacy import keep_secrets
+from agentcore.host.trial import Trial, try_module
+
+
+def run_trial(config_path: Path, name: str) -> Trial:
+    """Start a module, look at it, and stop it.
+
+    Raises:
+        ConfigError: app.json is wrong.
+    """
+    keep_secrets()
+    set_up_log(is_verbose=is_verbose())
+    config = load_config(config_path, os.environ)
+    with (
+        tempfile.TemporaryDirectory(prefix="agentcore-trial-", ignore_cleanup_errors=True) as folder,
+        bounded_runner() as runner,
+    ):
+        return runner.run(try_module(config, name, Path(folder)))

@@ -1,0 +1,82 @@
+"""What became of a module that was started alone, in words and as JSON."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from agentcore.cli.terminal.output import note, painted, print_table, print_text, warn
+
+if TYPE_CHECKING:
+    from agentcore.api import ToolDefinition
+    from agentcore.host.trial import Trial
+
+_LOG_LINES = 20
+
+
+def trial_json(trial: "Trial") -> dict[str, Any]:
+    """All of it."""
+    report = trial.report
+    return {
+        "ready": not trial.reason,
+        "reason": trial.reason,
+        "tookMs": trial.took_ms,
+        "facts": dict(report.facts),
+        "tools": [
+            {
+                "name": tool.name,
+                "originalName": report.original_names.get(tool.name, tool.name),
+                "effects": sorted(tool.effects),
+                "servedAs": tool.served_as,
+                "description": tool.description,
+            }
+            for tool in trial.tools
+        ],
+        "problems": list(trial.problems),
+        "notes": [
+            {"subject": subject, "said": said, "advice": advice} for subject, (said, advice) in trial.notes.items()
+        ],
+        "log": report.log,
+    }
+
+
+def print_trial(name: str, trial: "Trial") -> None:
+    """Print it: what it offers on stdout, and all else beside it."""
+    if trial.reason:
+        note(f"{name} did not start, after {_seconds(trial)}: {trial.reason}", _head("error:"))
+    else:
+        facts = ", ".join(f"{fact} {value}" for fact, value in trial.report.facts.items())
+        print_text(f"{name} started in {_seconds(trial)}{facts and f': {facts}'}")
+        _print_tools(trial)
+    for problem in trial.problems:
+        warn(problem)
+    for subject, (said, advice) in trial.notes.items():
+        warn(f"{subject}: {said}{advice and f'. {advice}'}")
+    _print_log(trial.report.log)
+
+
+def _print_tools(trial: "Trial") -> None:
+    if not trial.tools:
+        note("It offers no tools.")
+        return
+    rows = [_row(tool, trial.report.original_names.get(tool.name, "")) for tool in trial.tools]
+    print_table(("tool", "its own name", "effects", "what it does"), rows)
+
+
+def _row(tool: "ToolDefinition", original: str) -> tuple[str, str, str, str]:
+    effects = ", ".join(sorted(tool.effects))
+    return tool.name, original, f"{tool.served_as}: {effects}" if tool.served_as else effects, tool.description
+
+
+def _print_log(log: str) -> None:
+    lines = log.strip().splitlines()
+    if lines:
+        note("The end of what it wrote:")
+        for line in lines[-_LOG_LINES:]:
+            note(f"  {line}")
+
+
+def _seconds(trial: "Trial") -> str:
+    return f"{trial.took_ms / 1000:.1f} s"
+
+
+def _head(text: str) -> str:
+    return painted(text, "red", sys.stderr, bold=True)

@@ -1,0 +1,39 @@
+"""How a server is just now, for people: who it says it is, what it has beside tools, and what it wrote."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import mcp_types as types
+
+from agentcore.api import Report, ToolError
+from agentcore_mcp_servers.server import Server
+
+_FACT_CHARS = 300
+_LOG_CHARS = 30_000
+
+
+async def report_of(server: Server, original_names: Mapping[str, str], log: str, said: Sequence[str]) -> Report:
+    """The report on a server.
+
+    Args:
+        original_names: The server's own names of its tools and prompts, by those here.
+        log: What it wrote to its errors.
+        said: What it sent to be logged.
+    """
+    can = server.capabilities
+    facts = server.identity()
+    facts |= await _counts("prompts", can.prompts, server.list_prompts)
+    facts |= await _counts("resources", can.resources, server.list_resources)
+    text = "\n".join(part for part in (log, *said) if part)
+    return Report({name: value[:_FACT_CHARS] for name, value in facts.items()}, text[-_LOG_CHARS:], original_names)
+
+
+async def _counts(
+    name: str, capability: Any, read: Callable[[], Awaitable[Sequence[types.Prompt | types.Resource]]]
+) -> dict[str, str]:
+    if capability is None:
+        return {}
+    try:
+        return {name: str(len(await read()))}
+    except ToolError as exc:
+        return {name: exc.message}
