@@ -1,6 +1,7 @@
 """`Relay`: bytes from a client to the server and back. What passes is not changed; a server that ends is replaced."""
 
 import os
+import select
 import socket
 import sys
 import threading
@@ -40,9 +41,15 @@ class Relay:
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         threading.Thread(target=self._read_server, name="server", daemon=True).start()
         parent, pause = os.getppid(), threading.Event()
-        while os.getppid() == parent:
+        while os.getppid() == parent and not self._waits_for_nobody():
             pause.wait(_PARENT_SECONDS)
         self._leave(0)
+
+    def _waits_for_nobody(self) -> bool:
+        """Whether the client's end has closed while no server is there, so that nothing more of it is read."""
+        looking = select.poll()
+        looking.register(0, 0)  # a closed end is told in any case
+        return not self._is_connected.is_set() and bool(looking.poll(0))
 
     # -- from the client ---------------------------------------------------------------------------------------
 

@@ -240,6 +240,30 @@ def test_a_client_that_is_killed_leaves_nothing_behind(start, shop, tmp_path):
     wait_until(lambda: not is_alive(server))
 
 
+def test_a_client_that_leaves_before_a_server_is_there_ends_its_relay_and_the_server(start, shop):
+    stuck = """
+import asyncio
+
+from agentcore.api import Module
+
+
+class Stuck(Module):
+    \'\'\'Takes its time.\'\'\'
+
+    async def init(self, runtime):
+        (runtime.workspace.roots[0] / "begun").touch()
+        await asyncio.sleep(20)
+"""
+    shop.add_module("stuck", stuck)
+    shop.write_app(modules=["stuck", "shop"])
+    client = start()
+    client.write({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    wait_until(lambda: list(shop.folder.rglob("begun")))
+    server = server_of(shop)
+    assert client.end() < 10
+    wait_until(lambda: not is_alive(server))
+
+
 def test_the_relay_ends_when_who_started_it_is_gone(shop, tmp_path):
     program = (
         "import os, subprocess, sys\n"
