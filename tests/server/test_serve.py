@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,6 +151,20 @@ def test_approval_view_keeps_its_port_where_it_can_and_its_browsers_only_then(st
     with socket.create_server(("127.0.0.1", int(before.rpartition(":")[2]))):
         third = start()
         assert third.line("server_ready")["approval_address"] != before
+
+
+@pytest.mark.spec("K4")
+def test_views_of_tools_keep_their_port_so_that_open_pages_find_them(start):
+    ports = []
+    for _ in range(2):
+        server = start()
+        server.line("server_ready")
+        ports.append(int((server.state / "apps_port").read_text()))
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://localhost:{ports[-1]}/views/document/0", timeout=60)
+        server.process.terminate()
+        assert server.process.wait(60) == 0
+    assert ports[0] == ports[1]
 
 
 @pytest.mark.spec("K4")

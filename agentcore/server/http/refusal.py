@@ -42,6 +42,7 @@ _STATUS = {
     "timeout": HTTPStatus.FAILED_DEPENDENCY,
     "tool_call_answered": HTTPStatus.CONFLICT,
     "tool_call_not_found": HTTPStatus.NOT_FOUND,
+    "view_not_found": HTTPStatus.NOT_FOUND,
     "unknown_tool": HTTPStatus.NOT_FOUND,
 }
 """Statuses of errors that do not come from a call (those of calls are 200). What is not here is 400: all are 4xx,

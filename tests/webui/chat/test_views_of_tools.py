@@ -111,6 +111,11 @@ class Weather(Module):
         self.again.append(place)
         return {"place": place, "degrees": 22}
 
+    @tool(read_only=True, view=view(""))
+    async def weather_silent(self) -> str:
+        """Show a view that never says that it is there."""
+        return "silent"
+
     @tool(read_only=True, view=then(CALLS))
     async def weather_calls(self) -> str:
         """Show a view that calls a tool."""
@@ -275,6 +280,16 @@ async def test_view_that_sends_junk_or_too_much_ends_and_the_page_goes_on(open_c
     await expect(chat.card.locator("ac-tool-view")).to_contain_text(said)
     await expect(chat.card.locator("ac-tool-view iframe")).to_have_count(0)
     await expect(chat.shown.get_by_text("There it is.")).to_be_visible()
+
+
+async def test_view_that_never_says_that_it_is_there_gives_way_to_the_result(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    await chat.page.clock.install()
+    await expect((await show(chat, "weather_silent")).get_by_role("heading", name="Weather")).to_be_visible()
+    await expect(chat.card.locator("ac-tool-view")).to_contain_text("Loading the view")
+    await chat.page.clock.fast_forward(21_000)
+    await expect(chat.card.locator("ac-tool-view")).to_contain_text("It did not start")
+    await expect(chat.card.locator("ac-tool-view iframe")).to_have_count(0)
 
 
 async def test_view_is_closed_and_shown_again(open_chat):
