@@ -4,3 +4,4 @@ from agentcore.cli.clients.catalog import BEARER_VARIABLE, CLIENTS, AgentClient
 from agentcore.cli.clients.change import BACKUP, FileChange, entry_in, plan, run_own, running_of
 from agentcore.cli.clients.documents import member, read_document
 from agentcore.cli.clients.entry import OverHttp, OverStdio, Reach, stdio_entry
+from agentcore.cli.clients.foreign import ForeignServer, all_foreign_servers, foreign_servers

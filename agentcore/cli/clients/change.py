@@ -104,6 +104,16 @@ def entry_in(client: AgentClient, path: Path, name: str) -> Any:
     return member(read_document(text or "", client.format, str(real)).value, (*client.parent, name))
 
 
+def read_client_file(path: Path) -> str | None:
+    """The text of a client's file; None: there is none.
+
+    Raises:
+        CliError: It cannot be read.
+    """
+    with _as_error(path, "read"):
+        return _read(path)
+
+
 def run_own(command: Sequence[str], title: str) -> None:
     """Have a client change its settings by its own command.
 

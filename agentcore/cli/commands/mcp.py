@@ -137,6 +137,50 @@ def test(config_path: Path, as_json: bool, name: str) -> int:
     return ExitCode.CALL_FAILED if trial.reason else ExitCode.OK
 
 
+@mcp.command("import")
+@config_option
+@click.option("--all", "takes_all", is_flag=True, help="Take all that are found.")
+@click.option("--only", "wanted", multiple=True, metavar="NAME", help="Take this one; may be given more than once.")
+@click.option("--from", "client_name", metavar="CLIENT", help="Take those of this client, such as claude-code.")
+@click.option("--leave-secrets", is_flag=True, help="Leave secrets in app.json, where they stand in the client's file.")
+@_yes
+def import_servers(
+    *,
+    config_path: Path,
+    takes_all: bool,
+    wanted: Sequence[str],
+    client_name: str | None,
+    leave_secrets: bool,
+    is_sure: bool,
+) -> int:
+    """Take over MCP servers that other clients have: finds them in their files, and asks which.
+
+    Values that look like secrets are kept as such (`agentcore secrets`). The clients' files stay as they are; agentcore
+    itself and what is here already is left out.
+
+    \b
+    Examples:
+      agentcore mcp import
+      agentcore mcp import --from claude-code --yes
+      agentcore mcp import --only github --only time
+    """
+    from agentcore.cli.clients import import_dialogue
+    from agentcore.cli.commands.secrets import names_kept
+
+    servers = _servers(config_path)
+    found = import_dialogue.find(client_name, _module_of, servers)
+    if not found:
+        click.echo("No other servers were found.")
+        return ExitCode.OK
+    import_dialogue.show(found)
+    chosen = import_dialogue.choose(found, wanted, takes_all=takes_all or (client_name is not None and not wanted))
+    kept = names_kept(config_path)
+    blocks, secrets = import_dialogue.with_secrets_moved(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
+    _show(import_dialogue.without_secrets(blocks))
+    _make_sure(is_sure)
+    return _change_all(config_path, blocks, secrets, f"added: {', '.join(blocks)}")
+
+
 @mcp.command("remove")
 @config_option
 @_yes
@@ -191,19 +235,36 @@ def _make_sure(is_sure: bool) -> None:
 
 
 def _change(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
-    """Add or remove a server: by the running server, where a person confirms it, else in app.json itself."""
+    """Add or remove a server, and say so."""
+    done = f"{name} is {'removed' if block is None else 'added'}"
+    return _change_all(config_path, {name: block}, {}, done)
+
+
+def _change_all(
+    config_path: Path, blocks: Mapping[str, dict[str, Any] | None], secrets: Mapping[str, str], done: str
+) -> int:
+    """Add and remove servers: by the running server, where a person confirms it, else in app.json itself.
+
+    Args:
+        secrets: What comes to be kept with them.
+        done: What has been done then.
+    """
     from agentcore.cli.backend.opening import running_server, waits_for_a_person
     from agentcore.cli.backend.server_client import ServerClient, ServerError
+    from agentcore.cli.commands.secrets import keep_here
     from agentcore.cli.terminal.output import note
 
     server = running_server(config_path)
-    done = f"{name} is {'removed' if block is None else 'added'}"
     if server is None:
-        _change_here(config_path, name, block)
+        for name, value in secrets.items():
+            keep_here(config_path, name, value)
+        for name, block in blocks.items():
+            _change_here(config_path, name, block)
         click.echo(f"{done}, from the next start.")
         return ExitCode.OK
     try:
-        ServerClient.of(*server).send("PUT", f"/api/families/{_FAMILY}", {"blocks": {name: block}})
+        body = {"blocks": dict(blocks), "secrets": dict(secrets)}
+        ServerClient.of(*server).send("PUT", f"/api/families/{_FAMILY}", body)
     except ServerError as exc:
         if exc.error["type"] != "confirmation_required":
             raise

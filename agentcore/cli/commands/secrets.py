@@ -118,6 +118,16 @@ def _value(name: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
+def keep_here(config_path: Path, name: str, value: str) -> None:
+    """Keep a secret as whoever holds the state folder, where no server runs."""
+    _change_here(config_path, "secret_set", name, value)
+
+
+def names_kept(config_path: Path) -> list[str]:
+    """The names of the secrets that are kept."""
+    return [each["name"] for each in _listed(config_path, _client(config_path))["secrets"]]
+
+
 def _client(config_path: Path) -> "ServerClient | None":
     from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_client import ServerClient

@@ -1,3 +1,4 @@
 """What modules bring over HTTP: their routes, sockets, switches, descriptions."""
 
+from agentcore.server.modules.pasted import BLOCKS, FoundSecret, secrets_in
 from agentcore.server.modules.view import list_modules, show_module

@@ -1,0 +1,150 @@
+"""The MCP servers that people have in other clients, read out of those clients' files into the form that most take."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentcore.cli.clients.catalog import CLIENTS, AgentClient
+from agentcore.cli.clients.change import read_client_file
+from agentcore.cli.clients.documents import member, read_document
+from agentcore.cli.clients.entry import is_ours
+from agentcore.cli.terminal.exits import CliError
+
+_PROJECT_FILES: Mapping[str, str] = {"claude-code": ".mcp.json"}
+"""Files of the current folder that a client reads besides."""
+
+_WITH_SSE_AT_URL = "gemini"
+"""There `url` is a server that speaks SSE, and `httpUrl` one that does not."""
+
+_OF_ENVIRONMENT = re.compile(r"\$\{env:([A-Za-z_]\w*)\}|(?<!\$)\{env:([A-Za-z_]\w*)\}")
+_OF_INPUT = re.compile(r"\$\{input:([A-Za-z_][\w.-]*)\}")
+_REMOTE_NAMES = ("url", "serverUrl", "httpUrl", "uri")
+_ENVIRONMENT_NAMES = ("env", "environment", "envs")
+_HEADER_NAMES = ("headers", "http_headers")
+_NO_SERVERS = ("builtin", "platform", "frontend", "inline_python")
+"""Kinds of Goose's extensions that are no servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignServer:
+    """A server in a client's file.
+
+    Args:
+        client: Whose file it is.
+        is_off: Whether it is turned off there.
+        block: The server in the form that most clients take.
+    """
+
+    name: str
+    client: AgentClient
+    file: Path
+    is_off: bool
+    block: dict[str, Any] = field(repr=False)
+
+
+def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
+    """The servers that a client has, agentcore and what is no server left out.
+
+    Raises:
+        CliError: A file of it cannot be read.
+    """
+    for path in _files(client):
+        text = read_client_file(path)
+        if text is None:
+            continue
+        listed = member(read_document(text, client.format, str(path)).value, client.parent)
+        for name, entry in listed.items() if isinstance(listed, Mapping) else ():
+            block = None if is_ours(entry) else block_of(entry, client.name)
+            if block is not None:
+                yield ForeignServer(str(name), client, path, _is_off(entry), block)
+
+
+def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
+    """Those of all clients.
+
+    Args:
+        told: Gets a sentence about each client whose files cannot be read; the others are read all the same.
+    """
+    for client in CLIENTS.values():
+        try:
+            yield from foreign_servers(client)
+        except CliError as exc:
+            told.append(f"{client.title}: {exc.message}")
+
+
+def block_of(entry: Any, client: str) -> dict[str, Any] | None:
+    """A client's entry in the form that most take; None: it is no server.
+
+    References to the environment are written as ours are, and what a client asks the person for becomes a secret.
+
+    Args:
+        client: The name of the client whose form it is.
+    """
+    if not isinstance(entry, Mapping) or entry.get("type") in _NO_SERVERS:
+        return None
+    address = next((entry[name] for name in _REMOTE_NAMES if isinstance(entry.get(name), str)), None)
+    block = _command(entry) if address is None else _remote(entry, address, client)
+    if block is None:
+        return None
+    written: dict[str, Any] = _rewritten(block)
+    return written
+
+
+def _files(client: AgentClient) -> Iterator[Path]:
+    places = [client.locate()]
+    if client.command_locates is not None:
+        places.append(client.command_locates())
+    if client.name in _PROJECT_FILES:
+        places.append(Path.cwd() / _PROJECT_FILES[client.name])
+    yield from dict.fromkeys(Path(os.path.realpath(path)) for path in places)
+
+
+def _is_off(entry: Mapping[str, Any]) -> bool:
+    return entry.get("enabled") is False or entry.get("disabled") is True
+
+
+def _command(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    said = entry.get("command") or entry.get("cmd")
+    inner = said if isinstance(said, Mapping) else entry  # an older Zed has the whole in `command`
+    said = inner.get("path") if inner is said else said
+    words = [str(word) for word in said] if isinstance(said, list) else [said]
+    if not words or not isinstance(words[0], str) or not words[0]:
+        return None
+    given = inner.get("args")
+    args = [*words[1:], *(str(word) for word in (given if isinstance(given, list) else ()))]
+    block: dict[str, Any] = {"command": words[0], "args": args}
+    if env := _texts(inner, _ENVIRONMENT_NAMES):
+        block["env"] = env
+    if isinstance(entry.get("cwd"), str):
+        block["cwd"] = entry["cwd"]
+    return block
+
+
+def _remote(entry: Mapping[str, Any], address: str, client: str) -> dict[str, Any]:
+    headers = _texts(entry, _HEADER_NAMES)
+    headers |= {name: f"${{{variable}}}" for name, variable in _texts(entry, ("env_http_headers",)).items()}
+    if isinstance(entry.get("bearer_token_env_var"), str):
+        headers["Authorization"] = f"Bearer ${{{entry['bearer_token_env_var']}}}"
+    block: dict[str, Any] = {"url": address}
+    if entry.get("type") == "sse" or (client == _WITH_SSE_AT_URL and "httpUrl" not in entry and "type" not in entry):
+        block["type"] = "sse"
+    return block | ({"headers": headers} if headers else {})
+
+
+def _texts(entry: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, str]:
+    found: Mapping[Any, Any] = next((entry[name] for name in names if isinstance(entry.get(name), Mapping)), {})
+    return {str(name): str(value) for name, value in found.items() if isinstance(value, str | int | float)}
+
+
+def _rewritten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rewritten(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_rewritten(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    text = _OF_ENVIRONMENT.sub(lambda found: f"${{{found[1] or found[2]}}}", str(value))
+    return _OF_INPUT.sub(lambda found: f"${{secret:{found[1]}}}", text)

@@ -1,0 +1,148 @@
+"""Choosing among the servers that other clients have: shown, picked by the person, their secrets taken out."""
+
+import copy
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import click
+
+from agentcore.cli.clients.catalog import CLIENTS
+from agentcore.cli.clients.foreign import ForeignServer, all_foreign_servers, foreign_servers
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.output import note, print_table
+from agentcore.near_names import near_names, unknown_name
+from agentcore.secrets import MASK
+from agentcore.server.modules import BLOCKS, FoundSecret, secrets_in
+
+Blocks = dict[str, dict[str, Any]]
+
+
+def find(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ForeignServer]:
+    """The servers of one client, or of all, that could be added; what is left out is said on stderr.
+
+    Args:
+        client: The client's name; None: all.
+        module_of: The module that a server of a name would be; raises `CliError` where it could be none.
+        here: The names of those that are in app.json.
+    Raises:
+        CliError: There is no client of that name, or its file cannot be read.
+    """
+    if client is not None and client not in CLIENTS:
+        raise CliError(unknown_name("client", client, near_names(client, list(CLIENTS))))
+    told: list[str] = []
+    offered = foreign_servers(CLIENTS[client]) if client is not None else all_foreign_servers(told)
+    modules = {module_of(name): name for name in here}
+    found: dict[str, ForeignServer] = {}
+    for server in offered:
+        where = f"{server.name} of {server.client.title} is left out"
+        try:
+            module = module_of(server.name)
+        except CliError as exc:
+            told.append(f"{where}: {exc.message}")
+            continue
+        if module in modules:
+            told.append(f"{where}: {modules[module]} is here already")
+        elif module not in found:
+            found[module] = server
+        elif found[module].block != server.block:
+            other = found[module]
+            told.append(f"{where}: {other.name} of {other.client.title} is another one; take it with --from")
+    for sentence in told:
+        note(sentence)
+    return list(found.values())
+
+
+def show(found: Sequence[ForeignServer]) -> None:
+    """Print them, with a number each; never a value that looks like a secret."""
+    rows = [
+        (
+            str(number),
+            server.name,
+            server.client.title + (" (off there)" if server.is_off else ""),
+            str(len(secrets_in(server.name, server.block, ())) or ""),
+            _runs(without_secrets({server.name: server.block})[server.name]),
+        )
+        for number, server in enumerate(found, 1)
+    ]
+    print_table(("", "server", "of", "secrets", "runs"), rows)
+
+
+def choose(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
+    """Those that the person wants; asked for at a terminal where the command does not say.
+
+    Raises:
+        CliError: A name is none of these, or nobody can be asked.
+    """
+    chosen = list(found) if takes_all else _named(found, wanted)
+    if not takes_all and not wanted:
+        if not sys.stdin.isatty():
+            message = "nobody can be asked here which of these are meant"
+            raise CliError(message, hint="say so with --all, --only NAME or --from CLIENT", code=ExitCode.USAGE)
+        said: str = click.prompt("Which? Numbers or names, with spaces between, or all", err=True)
+        words = said.replace(",", " ").split()
+        chosen = list(found) if words == ["all"] else _named(found, [_name_at(found, word) for word in words])
+    if len(chosen) > BLOCKS:
+        raise CliError(f"these are {len(chosen)}; take at most {BLOCKS} at a time", hint="--only NAME names some")
+    return chosen
+
+
+def with_secrets_moved(
+    chosen: Sequence[ForeignServer], kept: Collection[str], *, leaves: bool, is_sure: bool
+) -> tuple[Blocks, dict[str, str]]:
+    """The blocks of servers, with references in place of what looks like secrets, and those secrets by name.
+
+    Args:
+        kept: Names of secrets that there are.
+        leaves: Whether they stay in the blocks.
+        is_sure: Whether the person is not asked.
+    """
+    blocks = {server.name: copy.deepcopy(server.block) for server in chosen}
+    secrets: dict[str, str] = {}
+    if leaves:
+        return blocks, secrets
+    found: list[tuple[dict[str, Any], FoundSecret]] = []
+    for name, block in blocks.items():
+        taken = {*kept, *(each.name for _, each in found)}
+        found += [(block, secret) for secret in secrets_in(name, block, taken)]
+    names = ", ".join(secret.name for _, secret in found)
+    if found and not is_sure and sys.stdin.isatty():
+        question = f"These look like secrets: {names}. Keep them as such, and out of app.json?"
+        if not click.confirm(question, default=True, err=True):
+            return blocks, secrets
+    for block, secret in found:
+        _put(block, secret.path, secret.instead)
+        secrets[secret.name] = secret.value
+    return blocks, secrets
+
+
+def without_secrets(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
+    """Blocks for people to see, with a mask in place of what looks like a secret."""
+    shown = copy.deepcopy(dict(blocks))
+    for name, block in shown.items():
+        for secret in secrets_in(name, block, ()):
+            _put(block, secret.path, secret.instead.replace(f"${{secret:{secret.name}}}", MASK))
+    return shown
+
+
+def _named(found: Sequence[ForeignServer], names: Sequence[str]) -> list[ForeignServer]:
+    by_name = {server.name: server for server in found}
+    for name in names:
+        if name not in by_name:
+            raise CliError(unknown_name("server", name, near_names(name, list(by_name))))
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def _name_at(found: Sequence[ForeignServer], word: str) -> str:
+    is_number = word.isascii() and word.isdigit() and 0 < int(word) <= len(found)
+    return found[int(word) - 1].name if is_number else word
+
+
+def _put(block: Any, path: Sequence[str | int], text: str) -> None:
+    for step in path[:-1]:
+        block = block[step]
+    block[path[-1]] = text
+
+
+def _runs(block: Mapping[str, Any]) -> str:
+    return str(block["url"]) if "url" in block else " ".join([block["command"], *block["args"]])

@@ -1,0 +1,183 @@
+"""`agentcore mcp import`: servers out of the files of other clients, which stay as they are."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+KEY = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+LOCAL = {
+    "command": "npx",
+    "args": ["-y", "github-mcp"],
+    "env": {"GITHUB_TOKEN": "${secret:github_token}", "LEVEL": "1"},
+}
+
+CLAUDE = {
+    "theme": "dark",
+    "mcpServers": {
+        "github": {"type": "stdio", **LOCAL, "env": {"GITHUB_TOKEN": KEY, "LEVEL": "1"}},
+        "agentcore": {"command": "/usr/bin/agentcore", "args": ["mcp", "--client", "claude-code"]},
+        "home": {"type": "http", "url": "https://home.example.com/mcp", "headers": {"Authorization": f"Bearer {KEY}"}},
+    },
+}
+CODE = {"type": "stdio", "command": "code-mcp", "env": {"K": "${input:code-key}"}}
+GEMINI = {"old": {"url": "https://old.example.com/sse"}, "new": {"httpUrl": "https://new.example.com"}}
+OPENCODE = {"type": "local", "command": ["bun", "x", "open"], "environment": {"D": "{env:DOOR}"}}
+CODEX = """[mcp_servers.codex]
+url = "https://codex.example.com/mcp"
+bearer_token_env_var = "CODEX_KEY"
+
+[mcp_servers.codex.http_headers]
+X-Team = "7"
+"""
+GOOSE = """extensions:
+  developer: {type: builtin, enabled: true}
+  geese:
+    type: stdio
+    enabled: true
+    cmd: uvx
+    args: [geese]
+    envs: {POND: big}
+"""
+
+FILES = {
+    ".claude.json": json.dumps(CLAUDE),
+    ".cursor/mcp.json": '{"mcpServers": {"notes": {"command": "notes", "env": {"A": "${env:NOTES}"},}, /* mine */ }}',
+    ".codeium/windsurf/mcp_config.json": json.dumps(
+        {"mcpServers": {"surf": {"serverUrl": "https://surf.example.com/mcp", "disabled": True}}}
+    ),
+    "home/.vscode/mcp.json": json.dumps({"servers": {"code": CODE}}),
+    ".codex/config.toml": CODEX,
+    ".gemini/settings.json": json.dumps({"mcpServers": GEMINI}),
+    ".config/goose/config.yaml": GOOSE,
+    ".config/zed/settings.json": json.dumps(
+        {"context_servers": {"zed": {"command": {"path": "zed-mcp", "args": ["-v"], "env": None}}}}
+    ),
+    ".config/opencode/opencode.json": json.dumps({"mcp": {"open": OPENCODE}}),
+}
+
+TAKEN = {
+    "github": LOCAL,
+    "home": {
+        "url": "https://home.example.com/mcp",
+        "headers": {"Authorization": "Bearer ${secret:home_authorization}"},
+    },
+    "notes": {"command": "notes", "args": [], "env": {"A": "${NOTES}"}},
+    "surf": {"url": "https://surf.example.com/mcp"},
+    "code": {"command": "code-mcp", "args": [], "env": {"K": "${secret:code-key}"}},
+    "codex": {
+        "url": "https://codex.example.com/mcp",
+        "headers": {"X-Team": "7", "Authorization": "Bearer ${CODEX_KEY}"},
+    },
+    "old": {"url": "https://old.example.com/sse", "type": "sse"},
+    "new": {"url": "https://new.example.com"},
+    "geese": {"command": "uvx", "args": ["geese"], "env": {"POND": "big"}},
+    "zed": {"command": "zed-mcp", "args": ["-v"]},
+    "open": {"command": "bun", "args": ["x", "open"], "env": {"D": "${DOOR}"}},
+}
+
+
+@pytest.fixture
+def home(place, tmp_path):
+    """A home folder with a server or two in each client."""
+    pytest.importorskip("agentcore_mcp_servers")
+    if sys.platform == "darwin":
+        pytest.skip("the files of these tests are where Linux has them")
+    place.environ["PATH"] = "/usr/bin:/bin"
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def servers(place):
+    """What app.json has."""
+    return json.loads((place.folder / "app.json").read_text()).get("mcpServers", {})
+
+
+def texts(home: Path):
+    """The files of all clients."""
+    return {name: (home / name).read_text() for name in FILES}
+
+
+def test_all_servers_are_taken_over_and_secrets_kept_as_such(place, home):
+    done = place.run("mcp", "import", "--all", "--yes")
+    assert done.code == 0, done.err
+    assert servers(place) == TAKEN
+    kept = place.run("secrets", "list", "--json").json
+    assert [each["name"] for each in kept["secrets"]] == ["github_token", "home_authorization"]
+    assert kept["missing"] == {"code-key": ["mcp_code"]}
+    assert KEY not in done.out + done.err
+    assert KEY in (place.state / "secrets.json").read_text()
+    assert texts(home) == FILES
+    again = place.run("mcp", "import", "--all", "--yes")
+    assert again.out == "No other servers were found.\n"
+
+
+def test_one_client_or_one_server_is_taken(place, home):
+    assert place.run("mcp", "import", "--from", "gemini", "--yes").code == 0
+    assert set(servers(place)) == {"old", "new"}
+    assert place.run("mcp", "import", "--only", "zed", "--only", "notes", "--yes").code == 0
+    assert set(servers(place)) == {"old", "new", "zed", "notes"}
+
+
+def test_secrets_stay_where_they_are_if_that_is_meant_and_are_not_shown(place, home):
+    done = place.run("mcp", "import", "--only", "github", "--leave-secrets", "--yes")
+    assert servers(place)["github"]["env"]["GITHUB_TOKEN"] == KEY
+    assert KEY not in done.out + done.err
+
+
+def test_a_person_picks_at_a_terminal(place, home, on_terminal):
+    terminal = on_terminal("mcp", "import")
+    terminal.expect("Which?")
+    terminal.type("1 zed\n")
+    terminal.expect("github_token. Keep them")
+    terminal.type("\n")
+    terminal.expect("Do that?")
+    terminal.type("y\n")
+    code, shown = terminal.end()
+    assert code == 0, shown
+    assert servers(place) == {"github": LOCAL, "zed": TAKEN["zed"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--all, --only NAME or --from CLIENT"),
+        (("--only", "githb"), "did you mean 'github'"),
+        (("--from", "cursr"), "did you mean 'cursor'"),
+        (("--all",), "--yes"),
+    ],
+)
+def test_what_is_not_clear_is_refused_and_changes_nothing(place, home, words, said):
+    before = (place.folder / "app.json").read_text()
+    done = place.run("mcp", "import", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert (place.folder / "app.json").read_text() == before
+
+
+def test_a_file_that_is_broken_is_named_and_the_others_are_read(place, home):
+    (home / ".cursor/mcp.json").write_text("{")
+    done = place.run("mcp", "import", "--all", "--yes")
+    assert done.code == 0
+    assert "Cursor: " in done.err
+    assert set(servers(place)) == set(TAKEN) - {"notes"}
+
+
+def test_two_of_one_name_are_told_apart(place, home):
+    (home / ".cursor/mcp.json").write_text('{"mcpServers": {"zed": {"command": "other"}}}')
+    done = place.run("mcp", "import", "--only", "zed", "--yes")
+    assert "take it with --from" in done.err
+    assert servers(place)["zed"]["command"] == "other"
+
+
+def test_with_a_server_all_of_it_waits_for_a_person(place, home, server):
+    done = place.run("mcp", "import", "--only", "github", "--only", "home", "--yes")
+    assert done.code == 1, done.err
+    assert "approval view" in done.err
+    assert servers(place) == {}
+    refused = place.run("mcp", "import", "--all", "--yes")
+    assert "/mcpServers/notes/env/A: ${NOTES}" in refused.err
