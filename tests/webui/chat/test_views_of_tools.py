@@ -85,6 +85,7 @@ SAYS = """
 """
 LINKS = "write('opened ' + JSON.stringify(await ask('ui/open-link', {url: 'https://example.com/rain?q=1'})));"
 FLOODS = "for (let n = 0; n < 5000; n += 1) tell('ui/notifications/size-changed', {height: n});"
+READS = "write('read ' + JSON.stringify(await ask('resources/read', {uri: 'notes://today'})));"
 BABBLES = "for (let n = 0; n < 50; n += 1) window.parent.postMessage({n}, '*');"
 LEAVES = "location.href = 'https://example.com/';"
 
@@ -115,6 +116,16 @@ class Weather(Module):
     async def weather_silent(self) -> str:
         """Show a view that never says that it is there."""
         return "silent"
+
+    @tool(read_only=True, in_views="resources/read", served_as="view")
+    async def weather_read(self, uri: str) -> dict[str, Any]:
+        """Read what views ask for."""
+        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "Take a coat."}]}
+
+    @tool(read_only=True, view=then(READS))
+    async def weather_reads(self) -> str:
+        """Show a view that reads."""
+        return "reads"
 
     @tool(read_only=True, view=then(CALLS))
     async def weather_calls(self) -> str:
@@ -245,6 +256,24 @@ async def test_view_calls_no_tools_of_others(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     log = (await show(chat, "weather_strays")).locator("#log")
     await expect(log).to_contain_text("views may not call pantry_list")
+
+
+async def test_view_reads_by_the_tool_that_its_module_has_for_it(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    log = (await show(chat, "weather_reads")).locator("#log")
+    await expect(log).to_contain_text(
+        'read {"contents":[{"uri":"notes://today","mimeType":"text/plain","text":"Take a coat."}]}'
+    )
+
+
+async def test_of_many_views_the_newest_are_open(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    chat.provider.say("", *((f"call{n}", "weather_show", f'{{"place": "{n}"}}') for n in range(8)))
+    chat.provider.say("That is all.")
+    await chat.say("show me all of them")
+    await expect(chat.page.locator("ac-tool-view")).to_have_count(8)
+    await expect(chat.page.locator("ac-tool-view iframe")).to_have_count(6)
+    await expect(chat.page.get_by_text("The view is closed.")).to_have_count(2)
 
 
 async def test_what_a_view_says_is_shown_to_the_person_first(open_chat):
