@@ -146,7 +146,7 @@ def _text(definition: ToolDefinition) -> str:
         "hints": definition.annotations.to_mcp(),
         "served as": definition.served_as,
         "reads artifacts by": definition.artifact_call,
-        "view": _view(definition.view),
+        **_view(definition.view),
         "called by views as": definition.in_views,
     }
     lines = [_indented(definition.description)]
@@ -176,19 +176,18 @@ def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"besides: {_json(rest)}"
 
 
-def _view(view: str | ToolView | None) -> dict[str, Any] | str | None:
-    """A view as a person accepts it: which document, and all that it may load and ask for."""
+def _view(view: str | ToolView | None) -> dict[str, Any]:
+    """A view as a person accepts it, a line each: which document, and all that it may load and ask for."""
     if view is None or isinstance(view, str):
-        return None if view is None else _fingerprint(view)
-    shown = {
-        "document": _fingerprint(view.document),
-        "connects to": view.connects_to,
-        "loads from": view.loads_from,
-        "frames": view.frames,
-        "addresses relative to": view.bases,
-        "asks the browser for": view.permissions,
+        return {"view": None if view is None else _fingerprint(view)}
+    return {
+        "view": _fingerprint(view.document),
+        "the view connects to": view.connects_to,
+        "the view loads from": view.loads_from,
+        "the view has frames of": view.frames,
+        "the view's addresses are relative to": view.bases,
+        "the view asks the browser for": view.permissions,
     }
-    return {name: value for name, value in shown.items() if value}
 
 
 def _fingerprint(document: str) -> str:
