@@ -62,6 +62,15 @@ class ChatClient:
         tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/tools"))["tools"]
         return tools
 
+    async def make_prompt(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """The text of a prompt, for the person to say; what of it is no text is left out."""
+        made = await asyncio.to_thread(
+            self._server.post, path_of("api", "tools", tool, "call"), {"arguments": arguments}
+        )
+        if not made["ok"]:
+            raise ServerError(made["error"])
+        return "\n\n".join(block["text"] for block in made["content"] if "text" in block)
+
     async def sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Sessions, the last used first."""
         path = f"/api/sessions?{urlencode({'limit': limit})}"

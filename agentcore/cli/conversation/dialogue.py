@@ -19,6 +19,7 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table, print_text
 from agentcore.cli.terminal.terminal import confirmed, has_person
 from agentcore.host.policy import is_looser
+from agentcore.near_names import near_names, unknown_name
 
 _HELP = """\
   /help                  show this
@@ -35,6 +36,7 @@ _HELP = """\
   /tokens                show what the session has used, and how full the model's context is
   /tools [PATTERN]       list tools
   /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
+  /prompt [NAME key=value]  list prompts, or have the text of one stand in the next line, to be changed and sent
   /result                show the whole of the last result
   /quit                  end; so does Ctrl-D
 
@@ -85,6 +87,7 @@ class Conversation:
             "tokens": self._tokens,
             "tools": self._list_tools,
             "tool": self._call_tool,
+            "prompt": self._prompt,
             "result": self._result,
         }
 
@@ -270,14 +273,34 @@ class Conversation:
         print_table(("tool", "effects", "description"), rows, ["cyan"] * len(rows))
 
     async def _call_tool(self, text: str) -> None:
-        hint = "/tool NAME key=value, with quotes around a value that has blanks"
+        name, arguments = self._call_in("tool", text)
+        await self._session.call_tool(self._view, name, arguments)
+
+    async def _prompt(self, text: str) -> None:
+        prompts = {tool["name"]: tool for tool in self._tools if tool.get("served_as") == "prompt"}
+        if not text:
+            rows = [
+                (name, " ".join(tool["input_schema"].get("properties", ())), tool["description"])
+                for name, tool in prompts.items()
+            ]
+            print_table(("prompt", "arguments", "description"), rows, ["cyan"] * len(rows))
+            return
+        name, arguments = self._call_in("prompt", text)
+        if name not in prompts:
+            raise CliError(unknown_name("prompt", name, near_names(name, prompts)), hint="/prompt lists them")
+        said = await self._client.make_prompt(name, arguments)
+        # a text that begins like a command is said, and does nothing
+        self._line.begin_with(f"{name}:\n{said}" if said.startswith("/") else said)
+
+    def _call_in(self, command: str, text: str) -> tuple[str, dict[str, Any]]:
+        hint = f"/{command} NAME key=value, with quotes around a value that has blanks"
         try:
             name, *words = shlex.split(text) or [""]
         except ValueError as exc:
             raise CliError(f"{text!r} cannot be read: {exc}", hint=hint) from None
         if not name:
-            raise CliError("which tool?", hint=hint)
-        await self._session.call_tool(self._view, name, parse_arguments(schema_of(self._tools, name), None, words))
+            raise CliError(f"which {command}?", hint=hint)
+        return name, parse_arguments(schema_of(self._tools, name), None, words)
 
     async def _result(self, _: str) -> None:
         if self._view.last_result is None:

@@ -56,14 +56,20 @@ class PromptLine:
         """Say what is completed."""
         self._completer.files = files
         self._completer.commands = [*commands, "quit"]
+        tools = list(tools)
         self._completer.tools = {
             str(tool["name"]): list(tool.get("input_schema", {}).get("properties", {})) for tool in tools
         }
+        self._completer.prompts = [str(tool["name"]) for tool in tools if tool.get("served_as") == "prompt"]
 
     @property
     def has_draft(self) -> bool:
         """Whether a line was begun and not finished."""
         return bool(self._draft)
+
+    def begin_with(self, text: str) -> None:
+        """Have a text stand in the line that is read next, to be changed and sent."""
+        self._draft = text
 
     async def read(self) -> str | None:
         """The next message or command; None: the person has ended. Ctrl-C throws away what is being typed."""
@@ -156,6 +162,7 @@ class _Completer(Completer):
         self.files: FindFiles | None = None
         self.commands: list[str] = []
         self.tools: dict[str, list[str]] = {}
+        self.prompts: list[str] = []
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """What can stand where the cursor is."""
@@ -191,9 +198,11 @@ class _Completer(Completer):
             return [f"/{command}" for command in self.commands]
         if words[0] == "/mode":
             return _MODES
+        if words[0] == "/prompt" and len(words) == 2:  # noqa: PLR2004 - the command and the prompt
+            return self.prompts
         if words[0] == "/tool" and len(words) == 2:  # noqa: PLR2004 - the command and the tool
             return self.tools
-        if words[0] == "/tool":
+        if words[0] in ("/tool", "/prompt"):
             given = {word.partition("=")[0] for word in words[2:-1]}
             return [f"{name}=" for name in self.tools.get(words[1], []) if name not in given]
         return ()

@@ -335,6 +335,40 @@ def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_termina
     terminal.expect("it is Bonn")
 
 
+def test_prompt_stands_in_the_next_line_and_is_sent_by_the_person(place, model, on_terminal):
+    source = (place.folder / "modules" / "clock.py").read_text()
+    prompts = """
+    @tool(served_as="prompt", effects=["read"])
+    async def clock_plan(self, day: str) -> str:
+        \'\'\'Plan a day.\'\'\'
+        return f"Plan my {day}."
+
+    @tool(served_as="prompt", effects=["read"])
+    async def clock_trick(self) -> str:
+        \'\'\'Look like a command.\'\'\'
+        return "/quit"
+"""
+    place.add_module("clock", source + prompts)
+    model.say("A long walk.")
+    terminal = on_terminal("chat")
+    terminal.expect(READY)
+    terminal.type("/prompt\r")
+    terminal.expect("Plan a day.")
+    terminal.expect(READY)
+    terminal.type("/prompt clock_pla day=x\r")
+    terminal.expect("clock_plan")
+    terminal.expect(READY)
+    terminal.type("/prompt clock_trick\r")
+    terminal.expect("clock_trick:")
+    terminal.type("\x03")
+    terminal.expect("Ctrl-D ends")
+    terminal.type("/prompt clock_plan day=Sunday\r")
+    terminal.expect("Plan my Sunday.")
+    terminal.type(" Please\r")
+    terminal.expect("A long walk.")
+    assert model.asked[0]["messages"][-1]["content"] == "Plan my Sunday. Please"
+
+
 def test_form_of_a_tool_is_filled_in_at_the_terminal_and_can_be_declined(place, model, on_terminal):
     source = (place.folder / "modules" / "clock.py").read_text()
     asking = """
