@@ -187,12 +187,14 @@ async def test_missing_browser_says_where_it_looked(start_host):
 
 async def test_program_that_is_no_browser_fails_to_launch(start_host, tmp_path):
     program = tmp_path / "program"
-    program.write_text("#!/bin/sh\nexit 1\n")
+    program.write_text("#!/bin/sh\necho 'no room left on the shelf' >&2\nexit 1\n")
     program.chmod(0o755)
     host = await start_host(executable=str(program))
     outcome = await host.outcome("chrome_launch")
     assert outcome.error is not None
     assert outcome.error.type == "browser_launch_failed"
+    assert "no room left on the shelf" in outcome.error.message
+    assert "--remote-debugging-pipe" not in outcome.error.message
 
 
 async def test_bounds_of_browsers_and_tabs_are_kept(start_host):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from agentcore_chrome.browser.profile_folders import ProfileFolders
 
 _TEXT_CHARS = 600
+_LINES = 5
+_WRITTEN = re.compile(r"^.{0,9}\[pid=\d+\]\[(?:err|out)\] (?P<line>.{1,300})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +137,18 @@ def _profile(settings: EngineSettings, folder: Path) -> Path:
     return settings.profile.expanduser().absolute()
 
 
+def _said(text: str) -> str:
+    """What the browser wrote last; else the driver's words, without the command line, which is longer than all else."""
+    lines = [found["line"] for found in _WRITTEN.finditer(text)]
+    before = text.partition("<launching>")[0].removesuffix("- ").strip()
+    return "\n".join([before[:_TEXT_CHARS], *lines[-_LINES:]])[: 2 * _TEXT_CHARS]
+
+
 def _not_launched(exc: Exception, executable: Path) -> ToolError:
     if isinstance(exc, TimeoutError):
         reason = "it did not start in time; raise `launch_timeout`, or look at what the machine is busy with"
     else:
-        reason = str(exc)[:_TEXT_CHARS]
+        reason = _said(str(exc))
         if "ProcessSingleton" in reason or "SingletonLock" in reason:
             reason = "its profile is in use by another browser; close that one, or take another `profile`"
         elif "sandbox" in reason.lower():
