@@ -1,0 +1,57 @@
+"""Clients of others on both doors: that of the TypeScript SDK, which most clients are made from."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentcore.cli.backend.server_client import ServerClient
+from tests.cli.conftest import LIMIT_S
+from tests.cli.relay.conftest import server_of, wait_until
+
+ROOT = Path(__file__).parents[3]
+SDK = ROOT / "node_modules" / "@modelcontextprotocol" / "sdk"
+PROGRAM = Path(__file__).parent / "ts_client.mjs"
+CALL = {"name": "shop_look", "arguments": {"shelf": "rice"}}
+
+pytestmark = [
+    pytest.mark.more,
+    pytest.mark.skipif(shutil.which("node") is None or not SDK.exists(), reason="no packages of npm here"),
+]
+
+
+def said_by_typescript(place, **told):
+    """What the SDK's client got."""
+    command = ["node", str(PROGRAM), json.dumps({**told, "call": CALL})]
+    options = {key: value for key, value in place.options().items() if key != "python"}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=LIMIT_S, **options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def on_a_pipe(place, name):
+    """How a client starts `agentcore mcp`."""
+    arguments = ["-m", "agentcore", "mcp", "--client", name, "--config", str(place.folder / "app.json")]
+    return {"command": place.python, "args": arguments, "cwd": str(place.folder)}
+
+
+def over_http(place, name):
+    """The address of the server that runs, and the header with a key that a person made."""
+    address = json.loads((place.state / "server.json").read_text())["addresses"]["page"]
+    person = ServerClient(address, (place.state / "token").read_text().strip())
+    key = person.post("/api/mcp/clients", {"name": name})["key"]
+    return {"url": f"{address}/mcp", "headers": {"Authorization": f"Bearer {key}"}}
+
+
+def test_typescript_s_client_calls_tools_on_a_pipe(shop):
+    said = said_by_typescript(shop, **on_a_pipe(shop, "typescript"))
+    assert said == {"tools": ["shop_look", "shop_wait", "shop_open"], "text": "rice: 3"}
+
+
+def test_typescript_s_client_calls_tools_over_http(start, shop):
+    start().connect()
+    wait_until(lambda: server_of(shop) is not None)
+    said = said_by_typescript(shop, **over_http(shop, "typescript"))
+    assert said == {"tools": ["shop_look", "shop_wait", "shop_open"], "text": "rice: 3"}
