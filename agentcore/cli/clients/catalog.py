@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.clients.documents import Format
-from agentcore.cli.clients.entry import CALL_SECONDS, OverHttp, OverStdio, Reach
-
-BEARER_VARIABLE = "AGENTCORE_MCP_KEY"
-"""Where a client that reads its key from the environment finds it."""
+from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, OverHttp, OverStdio, Reach
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 CALL_SECONDS = 660
 """The time limit of a call that clients are given, where they take one."""
 
 WAIT_SECONDS = 600
 """How long a call waits for a person then; the rest is for the call itself."""
+
+
+BEARER_VARIABLE = "AGENTCORE_MCP_KEY"
+"""Where a client that reads its key from the environment finds it."""
+
+_OUR_MARKS = ("Bearer acap_", BEARER_VARIABLE)
+"""What an entry of ours over HTTP has: how our keys begin, or where one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,20 @@ def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: 
     return OverStdio(program, tuple(args))
 
 
+def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()) -> OverHttp:
+    """How a client reaches a server by its address.
+
+    Args:
+        address: For clients of MCP.
+        key: The client's.
+        waits: Whether the client's own limit lets a call wait long.
+        tools: Patterns of the tools that it wants; none: all that it may have.
+    """
+    asked = [f"tools={quote(','.join(tools), safe='*,')}"] if tools else []
+    asked += [f"wait={WAIT_SECONDS}"] if waits else []
+    return OverHttp(f"{address}?{'&'.join(asked)}" if asked else address, key)
+
+
 def is_ours(entry: Any) -> bool:
     """Whether an entry that was found is one of agentcore's, whichever app.json it names."""
     if not isinstance(entry, Mapping):
@@ -68,4 +90,5 @@ def is_ours(entry: Any) -> bool:
     if words and Path(str(words[0])).name.startswith("agentcore") and "mcp" in words:
         return True
     address = entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or entry.get("uri")
-    return isinstance(address, str) and address.partition("?")[0].endswith("/mcp") and "agentcore" in str(entry)
+    is_mcp = isinstance(address, str) and address.partition("?")[0].endswith("/mcp")
+    return is_mcp and any(mark in str(entry) for mark in (*_OUR_MARKS, "agentcore"))

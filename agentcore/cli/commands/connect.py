@@ -13,10 +13,11 @@ from agentcore.cli.options import config_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from agentcore.cli.clients import AgentClient, FileChange, OverStdio
+    from agentcore.cli.clients import AgentClient, FileChange, Reach
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _ANY = "any"
+_KEY = re.compile(r"acap_[\w-]+")
 
 _yes = click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 _name = click.option("--name", default="agentcore", show_default=True, help="What agentcore is called there.")
@@ -26,30 +27,34 @@ _name = click.option("--name", default="agentcore", show_default=True, help="Wha
 @config_option
 @click.option("--print", "only_prints", is_flag=True, help="Print the entry, and change nothing.")
 @click.option("--tools", metavar="PATTERNS", default="", help="Offer only these tools, such as 'browser_*,read_file'.")
+@click.option("--http", "over_http", is_flag=True, help="By the running server's address, with a key made for CLIENT.")
 @_name
 @_yes
 @click.argument("client")
-def connect(*, config_path: Path, only_prints: bool, tools: str, name: str, is_sure: bool, client: str) -> int:
+def connect(
+    *, config_path: Path, only_prints: bool, tools: str, over_http: bool, name: str, is_sure: bool, client: str
+) -> int:
     """Give the tools of agentcore to CLIENT: shows what changes in its configuration, asks, writes, and reads it back.
 
     CLIENT is one of claude-code, claude-desktop, cursor, windsurf, vscode, codex, gemini, goose, zed, opencode; with
     --print also `any`. The client starts `agentcore mcp`, which speaks to the running server, or is the server where
-    none runs. Nothing secret is written. The file as it was is kept beside it.
+    none runs. Nothing secret is written. The file as it was is kept beside it. With --http the client is given the
+    address of the running server, and its own key, which is never shown: Codex reads it from a variable, in the files
+    of the others it is written.
 
     \b
     Examples:
       agentcore connect claude-code
+      agentcore connect cursor --http
       agentcore connect --print any
     """
-    from agentcore.cli.clients import stdio_entry
 
     chosen = None if client == _ANY and only_prints else _client_of(client)
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
     patterns = [pattern for pattern in tools.split(",") if pattern]
-    waits = chosen is not None and chosen.waits
-    reach = stdio_entry(_program(), client, config, waits=waits, tools=patterns)
+    reach = _reach(chosen, client, config, patterns, over_http=over_http, only_prints=only_prints)
     if only_prints:
         _print(chosen, name, reach)
         return ExitCode.OK
@@ -58,12 +63,16 @@ def connect(*, config_path: Path, only_prints: bool, tools: str, name: str, is_s
 
 
 @click.command()
+@config_option
 @_name
 @_yes
 @click.argument("client")
-def disconnect(name: str, is_sure: bool, client: str) -> int:
-    """Take agentcore out of CLIENT's configuration again; its key stays until `agentcore approvers revoke`."""
-    from agentcore.cli.clients import plan, run_own
+def disconnect(config_path: Path, name: str, is_sure: bool, client: str) -> int:
+    """Take agentcore out of CLIENT's configuration again, and revoke the key that stood there, after asking.
+
+    The key of a client that starts `agentcore mcp` stays until `agentcore approvers revoke`.
+    """
+    from agentcore.cli.clients import entry_in, plan, run_own
     from agentcore.cli.terminal.output import note
 
     chosen = _client_of(client)
@@ -75,8 +84,9 @@ def disconnect(name: str, is_sure: bool, client: str) -> int:
     if not changes:
         click.echo(f"{chosen.title} does not have {name}.")
         return ExitCode.OK
+    had_key = any(_is_over_http(entry_in(chosen, change.path, name)) for change in changes)
     for change in changes:
-        click.echo(change.diff(), nl=False)
+        click.echo(_without_keys(change.diff()), nl=False)
     _make_sure(is_sure)
     own = None if chosen.removes is None else chosen.removes(name)
     if own is not None and shutil.which(own[0]):
@@ -84,16 +94,55 @@ def disconnect(name: str, is_sure: bool, client: str) -> int:
     else:
         for change in changes:
             change.write()
-    note(f"{name} is out of {chosen.title}. Its key goes with: agentcore approvers revoke {client}")
+    revoked = had_key and _revoke(config_path, client, is_sure=is_sure)
+    end = "Its key is revoked." if revoked else f"Its key goes with: agentcore approvers revoke {client}"
+    note(f"{name} is out of {chosen.title}. {end}")
     return ExitCode.OK
 
 
-def _connect(client: "AgentClient", name: str, reach: "OverStdio", *, is_sure: bool) -> int:
-    from agentcore.cli.clients import plan, run_own
+def _reach(
+    client: "AgentClient | None", name: str, config: Path, tools: list[str], *, over_http: bool, only_prints: bool
+) -> "Reach":
+    """How a client is to reach us; over HTTP that makes its key, where it has none."""
+    from agentcore.cli.clients import http_entry, stdio_entry
+
+    waits = client is not None and client.waits
+    if not over_http:
+        return stdio_entry(_program(), name, config, waits=waits, tools=tools)
+    from agentcore.cli.relay import http_reach
+
+    if client is None or client.http is None:
+        who = name if client is None else client.title
+        raise CliError(f"{who} takes no address here", hint="without --http it starts agentcore mcp")
+    if only_prints:
+        raise CliError("--print shows no keys", hint="without --print, its file is changed after you have seen how")
+    address, key = http_reach(config, name)
+    return http_entry(address, key, waits=waits, tools=tools)
+
+
+def _is_over_http(entry: Any) -> bool:
+    return isinstance(entry, dict) and not {"command", "cmd"} & set(entry)
+
+
+def _revoke(config_path: Path, client: str, *, is_sure: bool) -> bool:
+    from agentcore.cli.relay import revoke_key
+
+    if not is_sure and not click.confirm("Revoke its key, too?", default=True, err=True):
+        return False
+    return revoke_key(config_path.resolve(), client)
+
+
+def _without_keys(text: str) -> str:
+    return _KEY.sub("acap_…", text)
+
+
+def _connect(client: "AgentClient", name: str, reach: "Reach", *, is_sure: bool) -> int:
+    from agentcore.cli.clients import BEARER_VARIABLE, OverStdio, plan, run_own
     from agentcore.cli.terminal.output import note
 
     _refuse_while_running(client)
-    own = None if client.adds is None else client.adds(name, reach)
+    # over HTTP never: a key in the words of a command can be seen by others while that runs
+    own = client.adds(name, reach) if client.adds is not None and isinstance(reach, OverStdio) else None
     by_command = own is not None and shutil.which(own[0]) is not None
     path = client.command_locates() if by_command and client.command_locates is not None else client.locate()
     entry = client.entry(reach)
@@ -101,7 +150,7 @@ def _connect(client: "AgentClient", name: str, reach: "OverStdio", *, is_sure: b
     if change.is_none:
         click.echo(f"{client.title} has {name} already, as it is to be ({change.path}).")
         return ExitCode.OK
-    click.echo(change.diff(), nl=False)
+    click.echo(_without_keys(change.diff()), nl=False)
     _make_sure(is_sure)
     if by_command and own is not None:
         # some of these commands refuse a name that they have
@@ -113,16 +162,21 @@ def _connect(client: "AgentClient", name: str, reach: "OverStdio", *, is_sure: b
         change.write()
     _read_back(client, change, name, reach)
     note(f"{client.title} has {name} from its next start ({change.path}).")
+    if BEARER_VARIABLE in change.after:
+        note(
+            f"It reads its key from the variable {BEARER_VARIABLE}, which you set: it stands in the state folder, in "
+            f"clients/{client.name}."
+        )
     return ExitCode.OK
 
 
-def _read_back(client: "AgentClient", change: "FileChange", name: str, reach: "OverStdio") -> None:
+def _read_back(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:
     """See that the file says what it was to say."""
     from agentcore.cli.clients import entry_in
 
     found = entry_in(client, change.path, name)
     if json.loads(json.dumps(found)) != client.entry(reach):
-        message = f"{change.path} does not say what was written: {json.dumps(found)[:500]}"
+        message = f"{change.path} does not say what was written: {_without_keys(json.dumps(found))[:500]}"
         raise CliError(
             message, hint="see that nothing else writes it; the file as it was is beside it", code=ExitCode.CALL_FAILED
         )
@@ -134,11 +188,12 @@ def _has(client: "AgentClient", path: Path, name: str) -> bool:
     return entry_in(client, path, name) is not None
 
 
-def _print(client: "AgentClient | None", name: str, reach: "OverStdio") -> None:
+def _print(client: "AgentClient | None", name: str, reach: "Reach") -> None:
     """Print the part of a client's file that holds our entry; of an unknown client in the form that most take."""
-    from agentcore.cli.clients import read_document
+    from agentcore.cli.clients import OverStdio, read_document
 
     if client is None:
+        assert isinstance(reach, OverStdio)  # noqa: S101 - no address is printed
         entry: dict[str, Any] = {"command": reach.command, "args": list(reach.args)}
         click.echo(json.dumps({"mcpServers": {name: entry}}, indent=2))
         return

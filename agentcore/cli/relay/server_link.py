@@ -106,35 +106,7 @@ class ServerLink:
         self._session = answer["session"]
 
     def _key(self) -> str:
-        """The client's key: of its file, else a new one, which the server makes for whoever holds the token."""
-        path = locate_state_dir(self._config, os.environ) / _CLIENTS / self._client
-        if (kept := _kept_key(path)) is not None:
-            return kept
-        make_private_folder(path.parent)
-        with (path.parent / _LOCK).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may start twice at once
-            key = _kept_key(path)
-            if key is None:
-                key = self._made_key()
-                write_private_file(path, key.encode() + b"\n")
-        return key
-
-    def _made_key(self) -> str:
-        from agentcore.cli.backend.opening import required_server
-        from agentcore.cli.backend.server_client import ServerClient, ServerError
-
-        client = ServerClient.of(*required_server(self._config))
-        try:
-            made: dict[str, Any] = client.post("/api/mcp/clients", {"name": self._client})
-        except ServerError as exc:
-            if exc.error["type"] != "approver_exists":
-                raise
-            message = (
-                f"a client {self._client!r} is known already, and its key is not in the state folder: end that one "
-                f"with `agentcore approvers revoke {self._client}`, or take another name for --client"
-            )
-            raise NotLetInError("client_exists", message) from exc
-        return str(made["key"])
+        return kept_or_made_key(self._config, self._client)
 
     def _look_after_server(self) -> None:
         """Start a server where none is and none is starting; of several that are started, one stays."""
@@ -185,6 +157,48 @@ class NotLetInError(CliError):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message, code=ExitCode.CALL_FAILED)
         self.kind = kind
+
+
+def key_path(config: Path, client: str) -> Path:
+    """Where the key of a client is kept."""
+    return locate_state_dir(config, os.environ) / _CLIENTS / client
+
+
+def kept_or_made_key(config: Path, client: str) -> str:
+    """A client's key: of its file, else a new one, which the server makes for whoever holds the token.
+
+    Raises:
+        NotLetInError: A client of that name has a key that is not kept here.
+    """
+    path = key_path(config, client)
+    if (kept := _kept_key(path)) is not None:
+        return kept
+    make_private_folder(path.parent)
+    with (path.parent / _LOCK).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may start twice at once
+        key = _kept_key(path)
+        if key is None:
+            key = _made_key(config, client)
+            write_private_file(path, key.encode() + b"\n")
+    return key
+
+
+def _made_key(config: Path, client: str) -> str:
+    from agentcore.cli.backend.opening import required_server
+    from agentcore.cli.backend.server_client import ServerClient, ServerError
+
+    server = ServerClient.of(*required_server(config))
+    try:
+        made: dict[str, Any] = server.post("/api/mcp/clients", {"name": client})
+    except ServerError as exc:
+        if exc.error["type"] != "approver_exists":
+            raise
+        message = (
+            f"a client {client!r} is known already, and its key is not in the state folder: end that one "
+            f"with `agentcore approvers revoke {client}`, or take another name for --client"
+        )
+        raise NotLetInError("client_exists", message) from exc
+    return str(made["key"])
 
 
 def _kept_key(path: Path) -> str | None:
