@@ -1,6 +1,7 @@
 """Settings for the eyes of people: secrets stay behind, and a diff shows none either."""
 
 import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,12 +9,13 @@ from typing import Any
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.secrets import MASK, is_secret_name, is_secret_value
+from agentcore.secrets import MASK, SECRET_NAME, is_secret_name, is_secret_value
 
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
 
 _AS_IT_IS = object()
+_REFERENCE = re.compile(rf"\$\{{secret:{SECRET_NAME}\}}")
 _NEW_SECRET = f"{MASK} (new)"
 _PLAIN: tuple[JsonPath, ...] = (("$schema",), ("modules",))
 
@@ -44,7 +46,7 @@ def masked_part(subject: SettingsSubject, path: JsonPath, value: Any, before: An
         path: Where the part stands.
         before: What stood there, where a secret that is another one now is to be told apart.
     """
-    if path and is_withheld(subject, path, value):
+    if path and is_withheld(subject, path, value) and not _names_a_secret(subject, path, value):
         return MASK if before is _AS_IT_IS or before == value else _NEW_SECRET
     if isinstance(value, dict):
         return {key: masked_part(subject, (*path, key), part, _in(before, key)) for key, part in value.items()}
@@ -86,6 +88,11 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
 def _is_handed_on(subject: SettingsSubject, path: JsonPath) -> bool:
     """Whether a value stands in a block where programs and servers are given what nobody else is to know."""
     return path[:1] != () and path[0] in subject.family_keys and not set(path[2:-1]).isdisjoint(SECRET_PARTS)
+
+
+def _names_a_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
+    """Whether a value in a block says where a secret is kept, and nothing of it."""
+    return isinstance(value, str) and _is_handed_on(subject, path) and _REFERENCE.fullmatch(value) is not None
 
 
 def _is_plain(path: JsonPath, value: Any) -> bool:
@@ -146,7 +153,7 @@ def _hides_in(subject: SettingsSubject) -> Hides:
             is_part = len(path) > len(("config", "NAME")) and not isinstance(value, dict | list)
             return is_part and not _is_plain(path, value)
         is_plain = path == () or (subject.module is None and path[:1] in _PLAIN)
-        return not is_plain and is_withheld(subject, path, value)
+        return not is_plain and is_withheld(subject, path, value) and not _names_a_secret(subject, path, value)
 
     return hides
 

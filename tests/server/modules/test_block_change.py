@@ -111,6 +111,15 @@ async def test_secrets_of_blocks_are_kept_with_them_and_never_shown(server, aske
     assert TOKEN not in server.running.host.config.file.read_text()
 
 
+async def test_the_name_of_a_secret_is_shown_and_what_may_hold_one_is_not(asker, person):
+    both = "hidden-value${secret:small_token}"
+    env = {"KEY": "${secret:small_token}", "OTHER": "${OTHER:-hidden-value}", "BOTH": both}
+    await wanted(asker, {"small": {"sound": "ding", "env": env}}, secrets={"small_token": TOKEN})
+    waiting = (await person.ask("GET", "/api/approvals"))[1]
+    assert '"KEY": "${secret:small_token}"' in waiting["changes"][0]["diff"][0]["text"]
+    assert "hidden-value" not in json.dumps(waiting)
+
+
 async def test_changed_block_begins_anew_and_a_mask_keeps_what_stands_there(server, asker, person):
     await change(asker, person, {"small": {"sound": "ding", "token": "kept-token"}})
     await change(asker, person, {"small": {"sound": "dong", "token": "•••"}})
