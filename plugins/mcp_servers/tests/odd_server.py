@@ -102,7 +102,7 @@ for line in sys.stdin:
             sys.stderr.write("no licence found\n")
             sys.exit(4)
         case "initialize":
-            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken", "views") else {})
+            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken", "bare", "views") else {})
             can |= {"prompts": {}} if WAY in ("prompts", "no_prompts") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
@@ -118,6 +118,11 @@ for line in sys.stdin:
         case "resources/list" if WAY == "shelf":
             books = [{"uri": f"book://{number}", "name": f"Book {number}"} for number in range(120)]
             send({"id": asked["id"], "result": {"resources": [*books, {"uri": "book://odd"}, "none"]}})
+        case "resources/list" if WAY == "taken":
+            send({"id": asked["id"], "result": {"resources": [{"uri": "book://1", "name": "One"}]}})
+        case "resources/list" | "resources/templates/list" if WAY == "bare":
+            key = "resources" if asked["method"] == "resources/list" else "resourceTemplates"
+            send({"id": asked["id"], "result": {key: []}})
         case "resources/read" if WAY == "shelf":
             page = {"uri": asked["params"]["uri"], "mimeType": "application/pdf", "blob": "JVBERi0="}
             cover = {"uri": "book://cover", "mimeType": "image/png", "blob": "iVBORw0KGgo="}

@@ -56,6 +56,11 @@ async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, e
     assert "example_resources" not in host.host.registry.tools
 
 
+async def test_server_that_could_have_resources_and_has_none_gets_no_tool_for_them(mount, odd):
+    host = await mount(odd("bare"))
+    assert [name for name in host.host.registry.tools if name.startswith("example")] == ["example_go"]
+
+
 async def test_tool_of_the_server_keeps_its_name(mount, odd, capsys):
     host = await mount(odd("taken"))
     assert host.host.registry.tools["example_resources"].definition.description == "resources"

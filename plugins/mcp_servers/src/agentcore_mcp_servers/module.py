@@ -38,7 +38,7 @@ from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
 from agentcore_mcp_servers.process import Launch, ServerProcess
 from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
 from agentcore_mcp_servers.reporting import report_of
-from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources
+from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources, has_resources
 from agentcore_mcp_servers.results import result_of
 from agentcore_mcp_servers.server import Server
 from agentcore_mcp_servers.views import TOOL as TOOL_OF_VIEWS
@@ -48,6 +48,12 @@ log = structlog.get_logger(__name__)
 
 _NOTES = 20
 _INSTRUCTIONS_CHARS = 2_000
+_NEWS = (
+    types.ToolListChangedNotification,
+    types.PromptListChangedNotification,
+    types.ResourceListChangedNotification,
+)
+"""After these, what the server offers is read again."""
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
@@ -209,8 +215,7 @@ class McpServer(Module):
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     async def _on_message(self, message: IncomingMessage) -> None:
-        is_of_views = isinstance(message, types.ResourceListChangedNotification) and self._reading_tool is not None
-        if is_of_views or isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
+        if isinstance(message, _NEWS):
             self._background.start(self._read_again())
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
@@ -242,7 +247,7 @@ class McpServer(Module):
             self._note(said)
         by_original = {tool.name: tool for tool in reversed(offered)}
         self._listed, self._shown = {name: by_original[original] for name, original in names.items()}, shown
-        self._resources_tool = self._tool_for_resources(TOOL)
+        self._resources_tool = self._tool_for_resources(TOOL) if await self._has_resources() else None
         has_views = any(each.view is not None for each in shown.values())
         self._reading_tool = self._tool_for_resources(TOOL_OF_VIEWS) if has_views else None
         self._prompts = await self._read_prompts({*self._listed, self._resources_tool, self._reading_tool})
@@ -251,6 +256,14 @@ class McpServer(Module):
 
     def _offered(self) -> tuple[object, ...]:
         return self._listed, self._shown, self._prompts, self._resources_tool, self._reading_tool
+
+    async def _has_resources(self) -> bool:
+        assert self._server is not None  # noqa: S101
+        try:
+            return await has_resources(self._server)
+        except ToolError as exc:
+            self._note(f"its resources are left out: {exc.message}")
+            return False
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
         """The prompts that are offered, by the names that they have here: tools' names are theirs."""

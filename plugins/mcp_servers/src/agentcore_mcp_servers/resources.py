@@ -53,6 +53,13 @@ def definition_of_resources(name: str, block: ServerBlock) -> ToolDefinition:
     )
 
 
+async def has_resources(server: Server) -> bool:
+    """Whether there is anything to list: many servers say that they can have resources, and have none."""
+    if server.capabilities.resources is None:
+        return False
+    return bool(await _if_it_can(server.list_resources()) or await _if_it_can(server.list_templates()))
+
+
 async def give_resources(server: Server, args: dict[str, Any], artifacts: Artifacts) -> ToolResult:
     """List the server's resources, or read one.
 
