@@ -12,7 +12,7 @@ from typing import Any
 
 from agentcore.cli.clients.catalog import AgentClient
 from agentcore.cli.clients.documents import Document, member, read_document
-from agentcore.cli.clients.entry import is_ours
+from agentcore.cli.clients.entry import KEY_BEGINS, is_ours
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 BACKUP = ".before-agentcore"
@@ -160,7 +160,7 @@ def _read(path: Path) -> str | None:
 
 
 def _replace(path: Path, text: str, like: Path) -> None:
-    """Write a file whole or not at all, readable by whom another one is; a new one by nobody else."""
+    """Write a file whole or not at all, readable by whom another one is; with a key in it by its owner alone."""
     fd, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as file:
@@ -168,7 +168,7 @@ def _replace(path: Path, text: str, like: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         if like.exists():
-            Path(made).chmod(like.stat().st_mode & 0o777)
+            Path(made).chmod(like.stat().st_mode & (0o700 if KEY_BEGINS in text else 0o777))
         Path(made).replace(path)
     except BaseException:
         Path(made).unlink(missing_ok=True)

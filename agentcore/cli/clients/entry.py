@@ -16,7 +16,10 @@ WAIT_SECONDS = 600
 BEARER_VARIABLE = "AGENTCORE_MCP_KEY"
 """Where a client that reads its key from the environment finds it."""
 
-_OUR_MARKS = ("Bearer acap_", BEARER_VARIABLE)
+KEY_BEGINS = "acap_"
+"""How the keys of clients begin."""
+
+_OUR_MARKS = (f"Bearer {KEY_BEGINS}", BEARER_VARIABLE)
 """What an entry of ours over HTTP has: how our keys begin, or where one is."""
 
 

@@ -56,6 +56,18 @@ def status_of(entry):
         return exc.code
 
 
+def test_a_file_that_others_can_read_is_the_owner_s_alone_once_it_holds_a_key(place, home, server):
+    file = home / ENTRIES["cursor"][0]
+    file.parent.mkdir(parents=True)
+    file.write_text("{}")
+    file.chmod(0o644)
+    for tools in ("clock_*", "*"):
+        assert place.run("connect", "cursor", "--http", "--tools", tools, "--yes").code == 0
+    kept = file.with_name(f"{file.name}.before-agentcore")
+    assert "acap_" in kept.read_text()
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (file, kept)] == [0o600, 0o600]
+
+
 def test_clients_reach_the_server_with_a_key_that_goes_with_them(place, home, server):
     for client in ENTRIES:
         done = place.run("connect", client, "--http", "--tools", "clock_*", "--yes")
