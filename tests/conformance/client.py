@@ -34,6 +34,9 @@ class Someone:
         parts = schema.get("properties", {})
         return {name: value_of(part) for name, part in parts.items() if "default" not in part}
 
+    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+        """Open it, and be done there."""
+
     async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
         """Say something."""
         return "Paris"

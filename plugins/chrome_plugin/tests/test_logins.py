@@ -3,6 +3,7 @@
 import pytest
 
 from agentcore.api import ToolError
+from agentcore.host.calls import Reply
 from agentcore.host.settings import SettingsSubject, shown
 
 pytestmark = pytest.mark.spec("B9")
@@ -55,9 +56,9 @@ class Person:
     def __init__(self, answers):
         self.asked, self._answers = [], iter(answers)
 
-    async def ask(self, call, question, options, timeout_s):
-        self.asked.append(question)
-        return next(self._answers)
+    async def ask(self, call, inquiry):
+        self.asked.append(inquiry.text)
+        return Reply(next(self._answers))
 
 
 def shown_settings(host):
