@@ -122,6 +122,7 @@ export class AcBlockDialog extends Localized(LitElement) {
   }
 
   _soon() {
+    this._asked++; // what is still being read was of another text
     clearTimeout(this._timer);
     this._timer = setTimeout(() => void this._read(), TYPING_MS);
   }

@@ -1,5 +1,6 @@
 """Modules of a family, added by pasting what a documentation says: seen whole before anything is asked for or runs."""
 
+import asyncio
 import json
 
 import pytest
@@ -114,6 +115,29 @@ async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(sta
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
     assert ui.host.policy_changes.waiting == []
+
+
+async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_there(start):
+    ui = await start(bells={"small": {"sound": "ding"}}, modules=["bell_small"])
+    page = await ui.page("#/modules/bell_small")
+    answers = asyncio.Event()
+
+    async def late(route):
+        if "dong" not in (route.request.post_data or ""):
+            await answers.wait()
+        await route.continue_()
+
+    await page.route("**/api/families/read", late)
+    await page.get_by_role("region", name="Block in app.json").get_by_role("button", name="Change", exact=True).click()
+    dialog = page.locator("ac-block-dialog")
+    text = dialog.get_by_label("What the documentation says")
+    async with page.expect_response("**/api/families/read") as read:
+        await text.fill((await text.input_value()).replace("ding", "dong"))
+        answers.set()
+    await read.value
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await confirm_what_waits(ui, page)
+    assert app_json(ui)["bells"] == {"small": {"sound": "dong"}}
 
 
 async def test_block_is_changed_and_removed_from_its_module_s_page(start):
