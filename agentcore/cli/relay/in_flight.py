@@ -84,7 +84,7 @@ def _envelope(line: bytes) -> dict[str, Any]:
         return _ends(line)
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}  # the server says so
     return message if isinstance(message, dict) else {}
 

@@ -9,7 +9,16 @@ from typing import Any
 import structlog
 from aiohttp import hdrs
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
-from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, ErrorData, RequestId
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    RequestId,
+    jsonrpc_message_adapter,
+)
 
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
@@ -54,6 +63,19 @@ async def read_document(exchange: Exchange) -> Any | Answer:
         return parse_json(body)
     except JsonTextError as exc:
         return refused(HTTPStatus.BAD_REQUEST, PARSE_ERROR, f"the body is not JSON: {exc.message}")
+
+
+def message_in(document: Any) -> JSONRPCMessage:
+    """The message that a document is.
+
+    Raises:
+        ValueError: It is none. So is a request whose id is neither text nor whole number: taken for a notification, it
+            would wait for its answer for ever.
+    """
+    message: JSONRPCMessage = jsonrpc_message_adapter.validate_python(document, by_name=False)
+    if isinstance(message, JSONRPCNotification) and document.get("id") is not None:
+        raise ValueError("its id is none")
+    return message
 
 
 def refused(

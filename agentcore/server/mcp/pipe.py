@@ -19,17 +19,15 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     RequestId,
-    jsonrpc_message_adapter,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Door
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
 from agentcore.server.http.json_text import JsonTextError, parse_json
 from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines, TooLong
-from agentcore.server.mcp.messages import error_of
+from agentcore.server.mcp.messages import error_of, message_in
 from agentcore.server.mcp.reply import Told, progress_of, reply_context
 from agentcore.server.mcp.session import McpSession, notification
 from agentcore.server.mcp.stateless import connection_of
@@ -95,10 +93,10 @@ class Pipe:
             return
         try:
             document = parse_json(line)
-            message = jsonrpc_message_adapter.validate_python(document, by_name=False)
+            message = message_in(document)
         except JsonTextError as exc:
             self._refuse(PARSE_ERROR, f"the line is not JSON: {exc.message}")
-        except ValidationError:
+        except ValueError:
             self._refuse(INVALID_REQUEST, "the line is no JSON-RPC message; send one a line")
         else:
             if isinstance(message, JSONRPCRequest):

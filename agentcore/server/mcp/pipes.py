@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from pydantic import ValidationError
 
 from agentcore.api import Principal
 from agentcore.encoding import to_json
@@ -114,7 +113,7 @@ class Pipes:
             async with asyncio.timeout(_GREETING_SECONDS):
                 line = await reader.readuntil(b"\n")  # of at most 64 KiB, else it fails
             return Greeting.model_validate(json.loads(line))
-        except (TimeoutError, ValueError, ValidationError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (TimeoutError, ValueError, RecursionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             # not chained: it holds the key
             raise ToolError("invalid_greeting", "the first line must be a client's greeting") from None
 

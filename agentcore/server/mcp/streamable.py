@@ -18,10 +18,8 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
-    jsonrpc_message_adapter,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
@@ -32,6 +30,7 @@ from agentcore.server.mcp.messages import (
     accepted,
     error_of,
     fault_of_head,
+    message_in,
     read_document,
     refused,
     wait_for,
@@ -217,8 +216,8 @@ def _taken_up(
 
 def _message(document: object) -> JSONRPCMessage | Answer:
     try:
-        return jsonrpc_message_adapter.validate_python(document, by_name=False)
-    except ValidationError:
+        return message_in(document)
+    except ValueError:
         return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
 
 

@@ -1,0 +1,86 @@
+"""What clients should never write to `agentcore mcp`: each is refused, and ends nothing."""
+
+import json
+import os
+
+import pytest
+
+from tests.cli.relay.conftest import server_of, wait_until
+
+LOOK = {"name": "shop_look", "arguments": {"shelf": "rice"}}
+
+
+def call(**changed):
+    """A call as a line without its end, with parts of it that are otherwise."""
+    return json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": LOOK} | changed).encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (call()[:-5], -32700),
+        (call() + call(), -32700),
+        (call().decode().encode("utf-16-le"), -32700),
+        (b"[" * 200_000, -32700),
+        (b"[" + call() + b"]", -32600),
+        (b'"hello"', -32600),
+        (call(jsonrpc="1.0"), -32600),
+        (call(id=[1]), -32600),
+        (call(id=1.5), -32600),
+        (call(method=7), -32600),
+    ],
+    ids=["half", "two", "UTF-16", "deep", "batch", "text", "version", "list as id", "part as id", "number as method"],
+)
+def test_a_line_that_is_no_message_is_answered_and_ends_nothing(start, line, code):
+    client = start()
+    client.connect()
+    client.write(line + b"\n")
+    assert client.answer(None)["error"]["code"] == code
+    assert client.call("shop_look", shelf="rice") == "rice: 3"
+
+
+def test_a_message_of_100_mb_is_refused_under_its_id_and_kept_by_nobody(start, shop):
+    client = start()
+    client.connect()
+    wait_until(lambda: server_of(shop) is not None)
+    before = memory_of(server_of(shop))
+    client.write(b'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "')
+    for _ in range(100):
+        client.write(b"x" * 1_000_000)
+    client.write(b'"}}\n')
+    assert client.answer(9)["error"]["code"] == -32700
+    assert client.call("shop_look", shelf="rice") == "rice: 3"
+    assert memory_of(server_of(shop)) - before < 60_000_000
+    assert memory_of(client.process.pid) < 200_000_000
+
+
+def test_a_message_in_pieces_is_one(start):
+    client = start()
+    client.connect()
+    line = call(id=5) + b"\n"
+    for at in range(0, len(line), 7):
+        client.write(line[at : at + 7])
+    assert client.answer(5)["result"]["content"][0]["text"] == "rice: 3"
+
+
+def test_half_of_a_message_before_the_end_is_no_call(start, tmp_path):
+    client = start()
+    client.connect()
+    mark = tmp_path / "mark"
+    params = {"name": "shop_wait", "arguments": {"path": str(mark)}}
+    client.write(call(params=params))  # whole, but for the end of its line
+    client.end()
+    assert not mark.exists()
+
+
+def test_ids_of_all_kinds_are_given_back_as_they_are(start):
+    client = start()
+    client.connect()
+    for request_id in ("3", 3, -1, 0, 2**53, "x" * 300, 'with "quotes" and \\', "名字"):
+        assert client.ask("ping", request_id=request_id)["id"] == request_id
+
+
+def memory_of(pid):
+    """What a process holds, in bytes."""
+    with open(f"/proc/{pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
