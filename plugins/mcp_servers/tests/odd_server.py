@@ -16,6 +16,7 @@ TOOLS = {
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
     "taken": [{"name": "resources", "inputSchema": OBJECT}],
+    "slow_extras": [{"name": "go", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/view"}}}],
     "views": [
         {"name": "show", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/view"}}},
         {"name": "show.old", "inputSchema": OBJECT, "_meta": {"ui/resourceUri": "ui://odd/view"}},
@@ -102,13 +103,17 @@ for line in sys.stdin:
             sys.stderr.write("no licence found\n")
             sys.exit(4)
         case "initialize":
-            can = {"tools": {}} | ({"resources": {}} if WAY in ("shelf", "taken", "bare", "views") else {})
-            can |= {"prompts": {}} if WAY in ("prompts", "no_prompts") else {}
+            can = {"tools": {}} | (
+                {"resources": {}} if WAY in ("shelf", "taken", "bare", "views", "slow_extras") else {}
+            )
+            can |= {"prompts": {}} if WAY in ("prompts", "no_prompts", "slow_extras") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
             send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about, **said}})
         case "tools/list":
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
+        case "prompts/list" | "resources/list" | "resources/read" if WAY == "slow_extras":
+            pass
         case "prompts/list" if WAY == "prompts":
             send({"id": asked["id"], "result": {"prompts": [{"name": "go"}, {"name": "talk"}, {"title": "?"}, "none"]}})
         case "prompts/get" if WAY == "prompts":

@@ -1,5 +1,7 @@
 """What servers keep beside their tools, by the one tool that lists and reads it."""
 
+from agentcore_mcp_servers import module, views
+
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
 
 
@@ -93,6 +95,17 @@ async def test_prompts_that_cannot_be_listed_take_no_tool_away(mount, odd, capsy
     host = await mount(odd("no_prompts"))
     assert (await host.call("example_go")).blocks()[0].text == "done"
     assert "its prompts are left out" in capsys.readouterr().out
+
+
+async def test_prompts_resources_and_views_that_never_come_take_no_tool_away(mount, odd, capsys, monkeypatch):
+    monkeypatch.setattr(module, "_BESIDES_SECONDS", 0.2)
+    monkeypatch.setattr(views, "READ_SECONDS", 0.2)
+    host = await mount(odd("slow_extras"))
+    assert (await host.call("example_go")).blocks()[0].text == "done"
+    said = capsys.readouterr().out
+    assert "its prompts are left out: it did not list them" in said
+    assert "its resources are left out: it did not list them" in said
+    assert "the view ui://odd/view cannot be shown: it was not there" in said
 
 
 # -- instructions --------------------------------------------------------------------------------------------------

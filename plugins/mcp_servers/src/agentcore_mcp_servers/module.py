@@ -3,10 +3,10 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import Container, Sequence
+from collections.abc import Awaitable, Container, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import mcp_types as types
@@ -46,8 +46,11 @@ from agentcore_mcp_servers.views import Shown, definition_of_reading, read_for_v
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
 _NOTES = 20
 _INSTRUCTIONS_CHARS = 2_000
+_BESIDES_SECONDS = 10.0
 _NEWS = (
     types.ToolListChangedNotification,
     types.PromptListChangedNotification,
@@ -259,20 +262,25 @@ class McpServer(Module):
 
     async def _has_resources(self) -> bool:
         assert self._server is not None  # noqa: S101
+        return bool(await self._besides("resources", has_resources(self._server)))
+
+    async def _besides(self, what: str, asked: Awaitable[T]) -> T | None:
+        """What a server is asked for besides its tools: by a refusal, or by silence, it takes none of them away."""
         try:
-            return await has_resources(self._server)
+            async with asyncio.timeout(_BESIDES_SECONDS):
+                return await asked
         except ToolError as exc:
-            self._note(f"its resources are left out: {exc.message}")
-            return False
+            self._note(f"its {what} are left out: {exc.message}")
+        except TimeoutError:
+            self._note(f"its {what} are left out: it did not list them within {_BESIDES_SECONDS:g} s")
+        return None
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
         """The prompts that are offered, by the names that they have here: tools' names are theirs."""
         assert self._server is not None  # noqa: S101
-        try:
-            listed = [] if self._server.capabilities.prompts is None else await self._server.list_prompts()
-        except ToolError as exc:
-            self._note(f"its prompts are left out: {exc.message}")
+        if self._server.capabilities.prompts is None:
             return {}
+        listed = await self._besides("prompts", self._server.list_prompts()) or []
         offered = {prompt.name: prompt for prompt in reversed(listed) if self._block.offers(prompt.name)}
         names, refused = names_of(self._prefix, [prompt.name for prompt in listed if prompt.name in offered])
         for name in (name for name in names if name in taken):

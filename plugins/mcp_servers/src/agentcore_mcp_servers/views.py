@@ -3,6 +3,7 @@
 Source: https://github.com/modelcontextprotocol/ext-apps, specification/2026-01-26/apps.mdx
 """
 
+import asyncio
 import binascii
 import re
 from base64 import b64decode
@@ -28,6 +29,8 @@ _FLAT_KEY = "ui/resourceUri"
 _URI = re.compile(r"ui://[!-~]{1,500}")
 _NAME = re.compile(r"[!-~]([ -~]{0,126}[!-~])?")
 _VIEWS = 50
+READ_SECONDS = 20.0
+"""How long all views of a server may take to come."""
 _DOCUMENT_CHARS = 4 * 1024 * 1024
 _ALL_CHARS = 16 * 1024 * 1024
 _SOURCES = 50
@@ -138,11 +141,17 @@ def _uri_of(tool: types.Tool, report: Report) -> str | None:
 async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
     views: dict[str, ToolView] = {}
     left = _ALL_CHARS
+    until = asyncio.get_running_loop().time() + READ_SECONDS
     if len(uris) > _VIEWS:
         report(f"it has {len(uris)} views; the first {_VIEWS} count")
     for uri in uris[:_VIEWS]:
         try:
-            view = _view(await server.read_resource(uri), min(left, _DOCUMENT_CHARS), uri, report)
+            async with asyncio.timeout_at(until):
+                held = await server.read_resource(uri)
+            view = _view(held, min(left, _DOCUMENT_CHARS), uri, report)
+        except TimeoutError:
+            report(f"the view {uri[:80]} cannot be shown: it was not there within {READ_SECONDS:g} s")
+            continue
         except ToolError as exc:
             report(f"the view {uri[:80]} cannot be shown: {exc.message[:300]}")
             continue
