@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 
@@ -75,6 +75,13 @@ class DefinitionReview:
         self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
         return frozenset(waits)
 
+    def verdict(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
+        """What a person has said of a definition as it is now."""
+        text = _text(definition)
+        if self._accepted.get(module, {}).get(definition.name) == text:
+            return "accepted"
+        return "refused" if self._refused.get(module, {}).get(definition.name) == text else "waiting"
+
     def forget(self, module: str) -> None:
         """The module stops: nothing of it waits any more, and what was refused is asked about when it starts again."""
         change_id, _ = self._proposed.pop(module, ("", {}))
@@ -132,6 +139,11 @@ class DefinitionReview:
             self._deciding.discard(module)
             self._proposed.pop(module, None)
             self._wanted.pop(module, None)
+
+
+def fingerprint(definition: ToolDefinition) -> str:
+    """A digest of all that is compared, by which two definitions are told apart."""
+    return hashlib.sha256(_text(definition).encode()).hexdigest()
 
 
 def _text(definition: ToolDefinition) -> str:

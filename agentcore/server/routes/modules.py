@@ -12,6 +12,7 @@ from agentcore.installing import pip_command
 from agentcore.server.confirmation import change_policy, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
+from agentcore.server.modules.report import ReportView, show_report
 from agentcore.server.modules.view import ModuleView, list_modules, show_module
 from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
@@ -40,6 +41,11 @@ async def get_modules(exchange: Exchange) -> Answer:
 async def get_module(exchange: Exchange) -> Answer:
     """Send one module."""
     return Answer(await show_module(exchange.host, exchange.path_values["name"], exchange.principal))
+
+
+async def get_report(exchange: Exchange) -> Answer:
+    """Send how a module is just now."""
+    return Answer(await show_report(exchange.host, exchange.path_values["name"]))
 
 
 async def enable_module(exchange: Exchange) -> Answer:
@@ -110,6 +116,14 @@ _BASE = "/api/modules/{name}"
 ROUTES = (
     ServerRoute("GET", "/api/modules", get_modules, "All modules, listed and installed.", answer=ModuleList),
     ServerRoute("GET", _BASE, get_module, "One module.", answer=ModuleView),
+    ServerRoute(
+        "GET",
+        f"{_BASE}/report",
+        get_report,
+        "How a module is just now: facts, the end of its log, and its tools with original names, fingerprints and what "
+        "a person has said of each.",
+        answer=ReportView,
+    ),
     ServerRoute(
         "POST",
         f"{_BASE}/enable",
