@@ -106,7 +106,7 @@ def test_block_refers_to_variables_and_secrets_and_is_shown_with_the_references(
     assert ringing.run("call", "bell_small_ring").out.strip() == "ding ding"
     done = ringing.run("config", "show", "--json")
     assert done.err == ""
-    assert done.json["values"]["bells"]["small"] == block | {"env": {"KEY": "•••"}}
+    assert done.json["values"]["bells"]["small"] == block
     assert "loud" in ringing.run("config", "schema").json["$defs"]["bell_small"]["properties"]
     shown = [ringing.run(*words).out for words in (("config", "show"), ("modules", "info", "bell_small"), ("doctor",))]
     assert "s3cret" not in "".join([done.out, *shown])
