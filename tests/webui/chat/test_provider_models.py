@@ -70,8 +70,11 @@ async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kep
     await expect(dialog.get_by_text("Key kept")).to_have_count(0)
     await dialog.get_by_label("API key").fill("sk-new")
     await dialog.get_by_role("button", name="Save").click()
-    await decide(chat, approved=True)
+    await expect(chat.page.locator("ac-approval-tray iframe")).to_be_visible()
     # the list is asked for at once with the new key, and refused again
+    async with chat.page.expect_response(lambda response: response.url.endswith("/models")):
+        await decide(chat, approved=True)
+    await expect(dialog.get_by_role("button", name="Ask again")).to_be_visible()
     await expect(dialog.get_by_text("Key refused", exact=True)).to_be_visible()
     await expect(dialog.get_by_label("API key")).to_have_count(1)
     provider.list_status, provider.listed = 200, {"data": [{"id": "small"}]}

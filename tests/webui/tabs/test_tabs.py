@@ -9,6 +9,9 @@ from agentcore.api import Image
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
+WATCH_PICTURE = """(icon) => { icon.tried = new Promise((resolve) =>
+    icon.shadowRoot.addEventListener('error', () => resolve(), {once: true, capture: true})); }"""
+
 MODULE = '''
 import asyncio
 from pathlib import Path
@@ -332,7 +335,10 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     await shown.dispatch_event("error")
     await page.evaluate("new Promise(requestAnimationFrame)")
     await expect(shown).to_be_visible()
+    shown_at = link(page, "Kitchen").locator("ac-resource-icon")
+    await shown_at.evaluate(WATCH_PICTURE)
     ui.host.resources.update("room_default_0", icon=Image(b"no picture", "image/png"))
+    await shown_at.evaluate("(icon) => icon.tried")
     await expect(shown).to_have_count(0)
     ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))
     await expect(shown).to_be_visible()

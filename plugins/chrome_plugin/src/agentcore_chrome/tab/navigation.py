@@ -71,6 +71,8 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
                 # by one that a call before had begun, and whose time was up before it came to anything
                 if _INTERRUPTED not in str(exc):
                     raise
+                # else this try, which the browser goes on with, would interrupt the next one in turn
+                await _stop_loading(tab)
         return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
     return await _move(tab, checked, timeout_ms, go)
@@ -202,11 +204,15 @@ async def _error_page(tab: Tab) -> None:
     await tab.page.wait_for_url(_ERROR_PAGE, wait_until="commit", timeout=_ERROR_PAGE_MS)
 
 
-async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
+async def _stop_loading(tab: Tab) -> None:
     async def stop() -> None:
         await (await tab.session()).send("Page.stopLoading")
 
     await tab.look(stop, None)
+
+
+async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
+    await _stop_loading(tab)
     return ToolError(
         "navigation_timeout",
         f"{url!r} was not loaded within {timeout_ms} ms; it was stopped where it was. Allow more with timeoutMs, "
