@@ -48,6 +48,8 @@ _RANK_MAX = 9
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SERVED_WORDS = ("prompt", "view")
 _SERVED_URI = re.compile(r"[a-z][a-z0-9+.-]*:[!-~]{1,200}")
+_OWN_ADDRESSES = ("agentcore:", "ui://agentcore/")
+"""What clients read there comes from the core: artifacts, and the views of tools."""
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
@@ -223,8 +225,11 @@ def _served_as(value: Any, where: str) -> str | None:
     if value is None:
         return None
     word = read_text(value, where)
-    if word not in _SERVED_WORDS and (not _SERVED_URI.fullmatch(word) or word.startswith("agentcore:")):
-        expected = "'prompt', or a URI of at most 200 characters with a scheme of its own, or 'view'"
+    if word not in _SERVED_WORDS and (not _SERVED_URI.fullmatch(word) or word.startswith(_OWN_ADDRESSES)):
+        expected = (
+            "'prompt', 'view', or a URI of at most 200 characters with a scheme of its own "
+            f"that begins with none of {', '.join(_OWN_ADDRESSES)}"
+        )
         raise WrongValueError(where, expected, value)
     return word
 

@@ -109,6 +109,10 @@ def test_what_a_raw_definition_says_besides_is_honoured():
             "view of tool 'look' must be an HTML document",
         ),
         (ToolDefinition("look", "Look.", SCHEMA, view="<!doctype html>" * 5000), "view of tool 'look' must be at most"),
+        (
+            ToolDefinition("look", "Look.", SCHEMA, served_as="ui://agentcore/look"),
+            "that begins with none of agentcore:, ui://agentcore/",
+        ),
         (ToolDefinition("look", "Look.", SCHEMA, served_as="prompt", view="<!doctype html>"), "a view, and served_as"),
         (ToolDefinition("look", "Look.", SCHEMA, arguments=int), "arguments of tool 'look'"),  # type: ignore[type-var]
         (ToolDefinition("look", "Look.", SCHEMA, {"a": object()}), "output_schema of tool 'look': a"),

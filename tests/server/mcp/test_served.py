@@ -133,11 +133,11 @@ async def test_prompt_that_asks_goes_on_with_the_answer(start_mcp):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("promt", "must be 'prompt', or a URI"),
-        ("agentcore://artifacts/1", "must be 'prompt', or a URI"),
-        ("no spaces: here", "must be 'prompt', or a URI"),
+        ("promt", "must be 'prompt', 'view', or a URI"),
+        ("agentcore://artifacts/1", "must be 'prompt', 'view', or a URI"),
+        ("no spaces: here", "must be 'prompt', 'view', or a URI"),
         (1, "must be text"),
-        ("", "must be 'prompt', or a URI"),
+        ("", "must be 'prompt', 'view', or a URI"),
         ("books://{id}", "served_as names 'id', which is no argument"),
     ],
 )
