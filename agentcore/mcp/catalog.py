@@ -15,7 +15,7 @@ from agentcore.chat.turn.toolbox import FIND_TOOLS, choose
 from agentcore.errors import ToolError
 from agentcore.host.modules import RegisteredTool, ToolRegistry
 from agentcore.mcp.caller import Caller
-from agentcore.mcp.views import view_meta, view_uri
+from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri
 from agentcore.near_names import near_names, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
@@ -29,6 +29,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _HASH_CHARS = 6
 _FOUND = 8
 _FOUND_KEPT = 32
+_SHOWN_BY_NAME = "One with a view (`_meta.ui`) is shown in it only where it is called by its name."
 _PAGE = 100
 """Tools in one page of the list."""
 
@@ -66,7 +67,7 @@ class Catalog:
         Raises:
             ToolError: `invalid_arguments`: there is no such page.
         """
-        listed = self._listed(caller)
+        listed = [*self._listed(caller), *(self._of_views(caller) if with_views else ())]
         start = 0 if cursor is None else _place(cursor, len(listed))
         end = start + _PAGE
         views = self._views(caller) if with_views else {}
@@ -75,20 +76,21 @@ class Catalog:
             next_cursor=str(end) if end < len(listed) else None,
         )
 
-    def tool(self, caller: Caller, name: str) -> RegisteredTool:
-        """The tool that a client means by a name.
+    def tool(self, caller: Caller, name: str, *, with_views: bool = False) -> RegisteredTool:
+        """The tool that a client means by a name; those of views only where it shows views.
 
         Raises:
             ToolError: `unknown_tool`, `module_stopping`, `module_failed`.
         """
         tools = self._registry.tools
-        if name in tools and tools[name].definition.served_as is None and caller.may_have(name):
+
+        def is_there(tool: RegisteredTool) -> bool:
+            is_offered = tool.definition.served_as is None or (with_views and _is_of_views(tool))
+            return is_offered and caller.may_have(tool.definition.name)
+
+        if name in tools and is_there(tools[name]):
             return tools[name]
-        own = {
-            outward_name(inner): inner
-            for inner, tool in tools.items()
-            if tool.definition.served_as is None and caller.may_have(inner)
-        }
+        own = {outward_name(inner): inner for inner, tool in tools.items() if is_there(tool)}
         if name in own:
             return tools[own[name]]
         if name not in tools:
@@ -127,8 +129,10 @@ class Catalog:
             known = self._header_schemas[tool.schema] = schema if x_mcp_header_map(schema) else {}
         return known if known and caller.may_have(tool.definition.name) else None
 
-    def find(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def find(self, caller: Caller, arguments: Mapping[str, Any], *, with_views: bool = False) -> dict[str, Any]:
         """Look for tools; what is found stands in the client's list from now on, and can be called at once.
+
+        A client that shows views is told which of them have one.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -140,18 +144,32 @@ class Catalog:
         best = search(offered, query, _FOUND)
         added = [tool.name for tool in best if tool.name not in caller.found]
         caller.found[:] = [*caller.found, *added][-_FOUND_KEPT:]
+        views = self._views(caller) if with_views else {}
         found = [
-            {
-                "name": outward_name(tool.name),
-                "description": summary(tool),
-                "arguments": tool.schema.to(FORMS["mcp"].dialect).schema,
-            }
+            _with_view(
+                {
+                    "name": outward_name(tool.name),
+                    "description": summary(tool),
+                    "arguments": tool.schema.to(FORMS["mcp"].dialect).schema,
+                },
+                views,
+            )
             for tool in best
         ]
         if not found:
             modules = ", ".join(dict.fromkeys(tool.module for tool in offered))
             return {"found": [], "note": f"No tool answers to that. There are tools of the modules {modules}."}
-        return {"found": found, "note": f"Call one by its name, or by {CALL_TOOL} with name and arguments."}
+        note = f"Call one by its name, or by {CALL_TOOL} with name and arguments."
+        has_view = any("_meta" in each for each in found)
+        return {"found": found, "note": f"{note} {_SHOWN_BY_NAME}" if has_view else note}
+
+    def _of_views(self, caller: Caller) -> list[dict[str, Any]]:
+        """The tools that nobody but views calls; a client keeps them from its model."""
+        return [
+            {**self._described(tool, caller), "_meta": FOR_VIEWS}
+            for name, tool in self._registry.tools.items()
+            if _is_of_views(tool) and caller.may_have(name)
+        ]
 
     # -- what is listed ----------------------------------------------------------------------------------------
 
@@ -196,6 +214,13 @@ class Catalog:
             # the pictures that are made for models
             described.pop("outputSchema", None)
         return described
+
+
+def _is_of_views(tool: RegisteredTool) -> bool:
+    """Whether views in clients may call it: these call a tool by the one name that clients know it by."""
+    definition = tool.definition
+    is_known = definition.in_views == definition.name == outward_name(definition.name)
+    return definition.served_as == "view" and is_known
 
 
 def _with_view(described: dict[str, Any], views: Mapping[str, str]) -> dict[str, Any]:

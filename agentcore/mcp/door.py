@@ -47,7 +47,7 @@ from agentcore.mcp.results import to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalWanted, Rounds
 from agentcore.mcp.served import Served, to_contents, to_prompt
 from agentcore.mcp.telling import ClientTelling, Telling
-from agentcore.mcp.views import VIEW_URI, shows_views, view_contents
+from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp.watching import Watching
 
 _NAME = "agentcore"
@@ -212,12 +212,14 @@ class Door:
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
+        with_views = shows_views(ctx.session.client_capabilities)
         try:
             if name == FIND_TOOLS and caller.is_model:
                 return await self._find_tools(ctx, caller, arguments)
             if name == CALL_TOOL and caller.is_model:
-                name, arguments = _inner_call(arguments)
-            tool = self._catalog.tool(caller, name)
+                # a model's; views call their tools by name
+                (name, arguments), with_views = _inner_call(arguments), False
+            tool = self._catalog.tool(caller, name, with_views=with_views)
             outcome = await self._carry_out(ctx, params, caller, tool, arguments)
         except ToolError as exc:
             return to_error(exc)
@@ -227,7 +229,9 @@ class Door:
             return outcome
         _look_for_missing(ctx, outcome)
         reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
-        return to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
+        is_for_model = caller.is_model and tool.definition.served_as is None
+        result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
+        return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
 
     async def _carry_out(
         self,
@@ -251,8 +255,8 @@ class Door:
         return outcome
 
     async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
-        before = list(caller.found)
-        found = self._catalog.find(caller, arguments)
+        before, with_views = list(caller.found), shows_views(ctx.session.client_capabilities)
+        found = self._catalog.find(caller, arguments, with_views=with_views)
         if caller.found != before:
             await ctx.session.send_tool_list_changed()
         text = to_json(found).decode()

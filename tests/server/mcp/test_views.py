@@ -1,5 +1,6 @@
 """Views of MCP Apps: offered to clients that show them, and what a person sees of an edit in one."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from mcp.client.extension import ClientExtension
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Browser, Page, expect
 
-from agentcore.api import Module, tool
+from agentcore.api import Module, ToolContext, ToolResult, tool
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 from tests.server.mcp.conftest import Mcp, Shop
@@ -69,6 +70,25 @@ class Scores(Module):
         return "1 : 0"
 
 
+class Match(Module):
+    """A match, and what its view asks for."""
+
+    @tool(effects=["session"], view="<!DOCTYPE html><title>Match</title>")
+    async def match_show(self) -> ToolResult[Any]:
+        """Show the match."""
+        return ToolResult("1 : 0", {"home": 1, "away": 0})
+
+    @tool(effects=["write"], served_as="view", in_views="match_refresh")
+    async def match_refresh(self, ctx: ToolContext) -> ToolResult[Any]:
+        """Look again, for the view."""
+        return ToolResult("2 : 0", {"home": 2, "session": ctx.session_id})
+
+    @tool(effects=["session"], served_as="view", in_views="other")
+    async def match_other(self) -> str:
+        """Be known to views by another name than to clients."""
+        return "never"
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_client_that_shows_views_is_told_of_them_and_reads_them(start_mcp, mode):
     mcp = await start_mcp([Scores()])
@@ -90,6 +110,60 @@ async def test_client_that_shows_no_views_hears_nothing_of_them(start_mcp, exten
         assert {tool.meta is None for tool in (await client.list_tools()).tools} == {True}
 
 
+async def test_views_in_a_client_call_the_tools_that_are_for_them_as_that_client(start_mcp):
+    """In the session of the client's, and with its approvals."""
+    mcp = await start_mcp([Match()])
+    async with mcp.client(await mcp.key(), "?wait=60", extensions=[ShowsViews(MIME)]) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert listed["match_refresh"].meta == {"ui": {"visibility": ["app"]}}
+        assert "match_other" not in listed
+        refreshing = asyncio.create_task(client.call_tool("match_refresh", {}))
+        (waiting,) = await mcp.waiting()
+        await mcp.decide()
+        result = await refreshing
+    assert result.structured_content == {"home": 2, "session": waiting.session_id}
+    assert (waiting.principal.kind, waiting.principal.id) == ("mcp", "robot")
+
+
+@pytest.mark.parametrize(
+    ("extensions", "arguments"),
+    [([], {}), ([ShowsViews("text/html")], {}), ([ShowsViews(MIME)], {"name": "match_refresh"})],
+)
+async def test_nobody_but_a_view_calls_a_tool_that_is_for_views(start_mcp, extensions, arguments):
+    """Neither a client that shows none, nor the model of one by way of `call_tool`."""
+    mcp = await start_mcp([Match()])
+    async with mcp.client(await mcp.key(), extensions=extensions) as client:
+        if not arguments:
+            assert "match_refresh" not in {tool.name for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("call_tool" if arguments else "match_refresh", arguments)
+    assert result.is_error
+    assert "Error unknown_tool" in said(result)
+
+
+async def test_view_is_given_the_data_that_models_are_not(start_mcp):
+    mcp = await start_mcp([Match()])
+    key = await mcp.key()
+    async with mcp.client(key, extensions=[ShowsViews(MIME)]) as client:
+        result = await client.call_tool("match_show", {})
+        assert (said(result), result.structured_content) == ("1 : 0", None)
+        assert result.meta == {"agentcore/data": {"home": 1, "away": 0}}
+    async with mcp.client(key) as client:
+        assert (await client.call_tool("match_show", {})).meta is None
+
+
+async def test_tool_that_is_found_by_a_search_says_that_it_has_a_view(start_mcp):
+    mcp = await start_mcp([Match()])
+    key = await mcp.key()
+    for extensions in ([ShowsViews(MIME)], []):
+        async with mcp.client(key, extensions=extensions) as client:
+            given = json.loads(said(await client.call_tool("find_tools", {"query": "show the match"})))
+        (found,) = [each for each in given["found"] if each["name"] == "match_show"]
+        expected = {"ui": {"resourceUri": "ui://agentcore/match_show"}} if extensions else None
+        assert found.get("_meta") == expected
+        assert ("only where it is called by its name" in given["note"]) == bool(extensions)
+        assert "match_refresh" not in json.dumps(given)
+
+
 @pytest.mark.parametrize("uri", ["ui://agentcore/scores", "ui://agentcore/shop_look", "ui://agentcore/", "ui://scores"])
 async def test_view_of_a_tool_that_a_client_may_not_have_is_not_there(start_mcp, uri):
     mcp = await start_mcp([Scores()], clients={"robot": {"tools": ["shop_*"]}})
@@ -100,6 +174,13 @@ async def test_view_of_a_tool_that_a_client_may_not_have_is_not_there(start_mcp,
 
 async def _edit(folder: Path, text: str, old: str, new: str) -> tuple[str, dict[str, Any]]:
     """The view of `edit`, and what `edit` gave, as a client that shows views gets both."""
+    html, result = await _change(folder, text, "edit", {"edits": [{"old": old, "new": new}]})
+    assert new in (folder / "root" / "menu.txt").read_text("utf-8")
+    return html, result
+
+
+async def _change(folder: Path, text: str, name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The view of a tool that changes files, and what it gave, as a client that shows views gets both."""
     root = folder / "root"
     root.mkdir()
     (root / "menu.txt").write_text(text, encoding="utf-8")
@@ -108,9 +189,8 @@ async def _edit(folder: Path, text: str, old: str, new: str) -> tuple[str, dict[
         mcp = Mcp(server, Shop())
         async with mcp.client(await mcp.key(), extensions=[ShowsViews(MIME)]) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            (read,) = (await client.read_resource(tools["edit"].meta["ui"]["resourceUri"])).contents
-            result = await client.call_tool("edit", {"path": "menu.txt", "edits": [{"old": old, "new": new}]})
-    assert new in (root / "menu.txt").read_text("utf-8")
+            (read,) = (await client.read_resource(tools[name].meta["ui"]["resourceUri"])).contents
+            result = await client.call_tool(name, {"path": "menu.txt", **arguments})
     return read.text, json.loads(result.model_dump_json(by_alias=True, exclude_none=True))
 
 
@@ -171,4 +251,27 @@ async def test_view_of_an_edit_says_how_a_call_without_a_difference_ended(browse
         await page.wait_for_function(
             "([id, key]) => told.some((one) => one.id === id && one[key])", arg=[method, answer]
         )
+    await page.close()
+
+
+@pytest.mark.processes
+@pytest.mark.asyncio(loop_scope="session")
+async def test_person_sees_what_a_file_was_that_is_written_anew(browser: Browser, tmp_path: Path):
+    """The difference where the client passes on the data of the result; else what was written."""
+    content = "rice\nsoup <b>\n"
+    html, result = await _change(tmp_path, "rice\nfish\n", "write_file", {"content": content})
+    assert result["content"][0]["text"] == "Overwrote menu.txt (2 lines, 14 B, utf-8)."
+    page, _ = await _show(browser, html, {})
+    view = page.frame_locator("iframe")
+    await page.evaluate("input => send({ method: 'ui/notifications/tool-input', params: { arguments: input } })", {})
+    await page.evaluate("result => send({ method: 'ui/notifications/tool-result', params: result })", result)
+    await expect(view.locator("del")).to_have_text(["-fish"])
+    await expect(view.locator("ins")).to_have_text(["+soup <b>"])
+    await expect(view.locator("#heading")).to_have_text("Overwrote menu.txt (2 lines, 14 B, utf-8).")
+    params = {"arguments": {"path": "menu.txt", "content": content}}
+    await page.evaluate("params => send({ method: 'ui/notifications/tool-input', params })", params)
+    del result["_meta"]
+    await page.evaluate("result => send({ method: 'ui/notifications/tool-result', params: result })", result)
+    await expect(view.locator("#rows > *")).to_have_text([" rice", " soup <b>"])
+    await expect(view.locator("ins, del")).to_have_count(0)
     await page.close()

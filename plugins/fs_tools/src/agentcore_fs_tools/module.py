@@ -142,6 +142,7 @@ class FsTools(Module[FsSettings]):
         open_world=False,
         preview=_preview_write,
         display={"path": "path", "content": "content"},
+        view=DIFF_VIEW,
     )
     def write_file(
         self,

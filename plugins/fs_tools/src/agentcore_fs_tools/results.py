@@ -18,7 +18,7 @@ class ReadFile(TypedDict):
 
 
 class WrittenFile(TypedDict):
-    """A file as it was written."""
+    """A file as it was written; `diff` says what that changed, where it is not too much to compare."""
 
     path: str
     encoding: str
@@ -27,6 +27,7 @@ class WrittenFile(TypedDict):
     created: bool
     size_bytes: int
     lines: int
+    diff: NotRequired[str]
 
 
 class EditedFile(TypedDict):

@@ -1,4 +1,4 @@
-"""What people see of an edit in MCP clients that show views: the difference, line by line."""
+"""What people see of a change of a file in MCP clients that show views: the difference, line by line."""
 
 from pathlib import Path
 

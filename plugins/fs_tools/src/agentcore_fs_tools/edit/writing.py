@@ -4,6 +4,9 @@ from agentcore.api import Text, ToolResult, Workspace
 from agentcore_fs_tools.edit.changes import Change
 from agentcore_fs_tools.text.presenting import show_count, show_size
 
+_COMPARED_CHARS = 1 << 20
+"""Texts that are longer together are not compared once more than the preview does."""
+
 
 def write_change(workspace: Workspace, change: Change, *, create_dirs: bool) -> ToolResult:
     """Write the new content of a file whole.
@@ -21,6 +24,8 @@ def write_change(workspace: Workspace, change: Change, *, create_dirs: bool) -> 
     )
     lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
     facts = change.facts() | {"created": is_new, "size_bytes": len(content), "lines": lines}
+    if len(change.old.text) + len(change.new) <= _COMPARED_CHARS:
+        facts["diff"] = change.diff()
     size = f"{show_count(lines, 'line')}, {show_size(len(content))}, {change.form.label}"
     return ToolResult(f"{'Created' if is_new else 'Overwrote'} {change.shown} ({size}).", facts)
 
