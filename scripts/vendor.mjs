@@ -47,7 +47,7 @@ const ICONS = [
   'activity', 'app-window', 'archive', 'arrow-down', 'arrow-left', 'arrow-right', 'arrow-up', 'ban', 'bell', 'blocks', 'bot',
   'box', 'braces', 'brain', 'bug', 'calendar', 'camera', 'chart-line', 'check', 'chevron-down', 'chevron-left', 'chevron-right',
   'chevron-up', 'circle', 'circle-alert', 'circle-check', 'circle-help', 'circle-stop', 'circle-x', 'clock', 'cloud', 'code',
-  'columns-2', 'copy', 'cpu', 'database', 'diff', 'download', 'ellipsis', 'external-link', 'eye', 'eye-off', 'file',
+  'columns-2', 'copy', 'corner-down-left', 'cpu', 'database', 'diff', 'download', 'ellipsis', 'external-link', 'eye', 'eye-off', 'file',
   'file-code', 'file-text', 'folder', 'folder-open', 'funnel', 'gauge', 'git-branch', 'globe', 'grip-vertical', 'hammer',
   'hard-drive', 'hash', 'history', 'house', 'image', 'inbox', 'info', 'key', 'languages', 'layout-grid', 'link', 'list',
   'list-tree', 'loader-circle', 'lock', 'log-in', 'log-out', 'mail', 'menu', 'message-square', 'mic', 'minus', 'monitor', 'moon',

@@ -1,6 +1,7 @@
 """The vendored libraries are those of the manifest, byte for byte, with their licences."""
 
 import json
+import re
 from hashlib import sha256
 
 import pytest
@@ -28,3 +29,14 @@ def test_no_vendored_script_is_missing_in_the_manifest():
     listed = {name for library in LIBRARIES for name in library["sha256"]}
     present = {str(path.relative_to(VENDOR)) for path in VENDOR.rglob("*.js")}
     assert present == listed
+
+
+def test_each_icon_that_is_named_is_there():
+    """Of one that is not, nothing is drawn: a button would be blank."""
+    icons = set(re.findall(r'^  "([a-z0-9-]+)": ', (VENDOR / "lucide.js").read_text(), re.MULTILINE))
+    sources = [path.read_text() for path in page_folder().rglob("*.js") if VENDOR not in path.parents]
+    plain = {name for text in sources for name in re.findall(r'<ac-icon [^>]*?name="([a-z0-9-]+)"', text)}
+    chosen = [part for text in sources for part in re.findall(r"<ac-icon [^>]*?name=\$\{([^}]*)\}", text)]
+    named = plain | {name for part in chosen for name in re.findall(r"[?:] *'([a-z0-9-]+)'", part)}
+    assert len(named) > 20
+    assert named - icons == set()
