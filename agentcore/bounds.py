@@ -78,6 +78,18 @@ CALL_SECONDS = 600.0
 PREVIEW_SECONDS = 2.0
 """Time limit of a preview; a slower one counts as failed."""
 
+COMPLETION_SECONDS = 2.0
+"""Time limit of completing an argument: a person goes on typing."""
+
+COMPLETION_VALUES = 100
+"""Values of one completion at most, as MCP has it."""
+
+COMPLETION_VALUE_CHARS = 1_000
+"""Length of one such value; a longer one is left out."""
+
+COMPLETIONS_IN_FLIGHT = 8
+"""Completions that one module works on at one time; beyond, nothing is completed."""
+
 CANCEL_GRACE_SECONDS = 1.0
 """How long a cancelled call may clean up before it is abandoned."""
 

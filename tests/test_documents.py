@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_module_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
 @pytest.mark.spec("M1")
 def test_local_modules_of_the_tutorial_are_called(dice):
     project, environ = dice
-    app = {"modules": ["shout", "greeter", "tables"], "config": {"greeter": {"greeting": "Good morning"}}}
+    app = {"modules": ["shout", "greeter", "tables", "diary"], "config": {"greeter": {"greeting": "Good morning"}}}
     (project / "app.json").write_text(json.dumps(app))
 
     def call(*words):
@@ -86,6 +87,14 @@ def test_local_modules_of_the_tutorial_are_called(dice):
     assert "Good morning!" in call("greet")
     call("tables_make", "path=new.db", "table=people")
     assert "people" in call("tables_list", "path=new.db")
+    assert "Sum up my monday" in call("diary_sum_up", "day=monday")
+
+
+async def test_prompt_of_the_tutorial_completes_its_argument(dice, agentcore_host):
+    project, _ = dice
+    host = await agentcore_host([runpy.run_path(str(project / "modules" / "diary.py"))["Diary"]()])
+    found = await host.host.complete(host.host.registry.tools["diary_sum_up"], "day", "t", {})
+    assert found.values == ("tuesday",)
 
 
 @pytest.mark.spec("K10")

@@ -1,6 +1,6 @@
 """What a tool is: its name, its schema, what it may do, how long and how much."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -112,6 +112,12 @@ class ResourceUse:
     not_found: str = "resource_not_found"
 
 
+Complete = Callable[[str, str, str, dict[str, str]], Sequence[str] | Awaitable[Sequence[str]]]
+"""Says what an argument can be: gets the tool's name, the argument's, what is typed of it, and the other arguments."""
+
+CompleteMethod = Callable[[Any, str, str, str, dict[str, str]], Sequence[str] | Awaitable[Sequence[str]]]
+"""The same as a method of a module, as `@tool` takes it."""
+
 DEFAULT_RANK = 5
 """The rank of a tool that says none."""
 
@@ -155,6 +161,8 @@ class ToolDefinition:
             clients; it is whole in itself, may load nothing, and connect to nothing. None: there is none.
         in_views: The name by which views of the module call the tool, as a model would: rules and approvals hold. None:
             they cannot.
+        complete: Says what an argument can be while a person types it, the best first; without side effects, within
+            2 s. At most 100 texts of one line are shown. Arguments whose schema names their values need none.
     """
 
     name: str
@@ -177,6 +185,7 @@ class ToolDefinition:
     served_as: str | None = None
     view: str | ToolView | None = field(default=None, repr=False)
     in_views: str | None = None
+    complete: Complete | None = field(default=None, repr=False, compare=False)
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """Whether what a person said of a call of one holds for the other: all is equal but its rank."""
@@ -214,6 +223,8 @@ class ToolDefinition:
             tool["output_schema"] = self.output_schema
         if self.served_as is not None:
             tool["served_as"] = self.served_as
+        if self.complete is not None:
+            tool["completes"] = True
         if isinstance(self.view, ToolView):
             tool["has_view"] = True
         if self.display:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api.definition import DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
+from agentcore.api.definition import CompleteMethod, DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
 from agentcore.api.tool_view import ToolView
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,6 +35,7 @@ class ToolOptions:
     served_as: Any = None
     view: Any = None
     in_views: Any = None
+    complete: Any = None
     fault: str = ""
 
 
@@ -65,6 +66,7 @@ def tool(
     served_as: str | None = None,
     view: str | ToolView | None = None,
     in_views: str | None = None,
+    complete: CompleteMethod | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -98,6 +100,8 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         view: A `ToolView` shows people the results in the chat; an HTML document, whole in itself, in MCP clients with
             MCP Apps.
         in_views: The name by which views of the module call it; they call no other tools.
+        complete: A function `(self, tool, argument, begun, given) -> list[str]` that says what an argument can be while
+            a person types it.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

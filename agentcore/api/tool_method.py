@@ -9,10 +9,13 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
 
 from agentcore.api.context import ToolContext
-from agentcore.api.definition import DEFAULT_RANK, Preview, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import DEFAULT_RANK, ToolAnnotations, ToolDefinition
 from agentcore.api.result_schema import Untitled, output_schema, without_titles
 from agentcore.api.result_type import ResultType, usable_hint
 from agentcore.api.tool import ToolOptions, options_of
+
+_PREVIEW = "(self, ctx, arguments) -> CallPreview"
+_COMPLETE = "(self, tool, argument, begun, given) -> list[str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         ),
         timeout_s=60.0 if options.timeout_s is None else options.timeout_s,
         limit_bytes=options.limit_bytes,
-        preview=_bind(options.preview, owner, where),
+        preview=_bind(options.preview, owner, f"preview of tool {where}", _PREVIEW),
         resource=options.resource,
         arguments=model,
         checks_result=True,
@@ -138,6 +141,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         served_as=options.served_as,
         view=options.view,
         in_views=options.in_views,
+        complete=_bind(options.complete, owner, f"complete of tool {where}", _COMPLETE),
     )
     # the type of data that have a schema is made usable at the first call
     returns = ResultType(usable_hint(returned) if data_schema is None else returned, str(name))
@@ -151,13 +155,12 @@ def _effects(options: ToolOptions) -> Any:
     return options.effects if isinstance(options.effects, str) else frozenset(options.effects)
 
 
-def _bind(preview: Any, owner: object, where: str) -> Preview | None:
-    if preview is None:
+def _bind(function: Any, owner: object, where: str, shape: str) -> Any:
+    if function is None:
         return None
-    if not inspect.isroutine(preview):
-        raise TypeError(f"preview of tool {where} must be a function (self, ctx, arguments) -> CallPreview")
-    bound: Preview = preview.__get__(owner, type(owner)) if hasattr(preview, "__get__") else preview
-    return bound
+    if not inspect.isroutine(function):
+        raise TypeError(f"{where} must be a function {shape}")
+    return function.__get__(owner, type(owner)) if hasattr(function, "__get__") else function
 
 
 def _arguments_model(

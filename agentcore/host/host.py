@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any
 
@@ -30,6 +30,7 @@ from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.host.event_loop.watchdog import Watchdog
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.lifecycle import Lifecycle
+from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.modules import Modules
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.modules.runtime import HostServices
@@ -40,6 +41,7 @@ from agentcore.host.policy.authority import authorise
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
 from agentcore.host.review.call_review import CallReview
+from agentcore.host.review.completing import Completed, Completion
 from agentcore.net.url_policy import OwnOrigins
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
@@ -92,6 +94,7 @@ class Host:
             conversation=self.conversation,
         )
         self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
+        self._completion = Completion()
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
         services = HostServices(
             config=config,
@@ -191,6 +194,11 @@ class Host:
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call: the one way in, for every surface."""
         return await self.calls.call(request, notify)
+
+    async def complete(self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str]) -> Completed:
+        """What an argument of a tool can be that begins so; see `Completion.complete`."""
+        is_off = self.calls.stopped is not None
+        return await self._completion.complete(tool, argument, begun, given, is_off=is_off)
 
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""

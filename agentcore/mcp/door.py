@@ -45,7 +45,7 @@ from agentcore.mcp.catalog import CALL_TOOL, Catalog
 from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
 from agentcore.mcp.rounds import ApprovalWanted, Rounds
-from agentcore.mcp.served import Served, to_contents, to_prompt
+from agentcore.mcp.served import Served, to_completion, to_contents, to_prompt
 from agentcore.mcp.telling import ClientTelling, Telling
 from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp.watching import Watching
@@ -285,7 +285,11 @@ class Door:
         return to_prompt(result.content, tool.definition.description)
 
     async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        return types.CompleteResult(completion=self._served.complete(self._caller_of(ctx), params))
+        tool, argument = self._served.completed(self._caller_of(ctx), params.ref), params.argument
+        if tool is None:
+            return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
+        given = {} if params.context is None else params.context.arguments or {}
+        return to_completion(await self._host.complete(tool, argument.name, argument.value, given))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

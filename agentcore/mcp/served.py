@@ -11,6 +11,7 @@ from agentcore.api import EmbeddedResource, Image, Text
 from agentcore.errors import ToolError
 from agentcore.host.calls import CallOutcome
 from agentcore.host.modules import RegisteredTool, ToolRegistry
+from agentcore.host.review import Completed
 from agentcore.mcp.caller import Caller
 from agentcore.near_names import near_names, unknown_name
 
@@ -18,8 +19,8 @@ _PROMPT = "prompt"
 _FOR_VIEWS = "view"
 _NO_ADDRESS = (None, _PROMPT, _FOR_VIEWS)
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_COMPLETIONS = 100
-"""Values of one completion at most, as the protocol has it."""
+
+_Tool = RegisteredTool | None
 
 
 class Served:
@@ -34,7 +35,7 @@ class Served:
 
     def prompts(self, caller: Caller) -> list[types.Prompt]:
         """The prompts that a client may pick from."""
-        return [_prompt(tool) for tool in self._of(caller) if tool.definition.served_as == _PROMPT]
+        return [_prompt(tool) for tool in self._prompts(caller)]
 
     def prompt(self, caller: Caller, name: str) -> RegisteredTool:
         """What makes the prompt of a name.
@@ -42,7 +43,7 @@ class Served:
         Raises:
             ToolError: `unknown_prompt`.
         """
-        known = {tool.definition.name: tool for tool in self._of(caller) if tool.definition.served_as == _PROMPT}
+        known = {tool.definition.name: tool for tool in self._prompts(caller)}
         if name not in known:
             near = near_names(name, known)
             raise ToolError("unknown_prompt", unknown_name("prompt", name, near), prompt=name, near=near)
@@ -79,16 +80,14 @@ class Served:
                 return tool.module.name
         return None
 
-    def complete(self, caller: Caller, params: types.CompleteRequestParams) -> types.Completion:
-        """What an argument can be that begins so; nothing is known of arguments that take anything."""
-        ref, argument = params.ref, params.argument
-        key = ref.name if isinstance(ref, types.PromptReference) else str(ref.uri)
-        tool = next(
-            (tool for tool in self._of(caller) if key in (tool.definition.name, tool.definition.served_as)), None
-        )
-        schema = {} if tool is None else tool.definition.input_schema.get("properties", {}).get(argument.name, {})
-        fitting = [str(value) for value in schema.get("enum", ()) if str(value).startswith(argument.value)]
-        return types.Completion(values=fitting[:_COMPLETIONS], total=len(fitting), has_more=len(fitting) > _COMPLETIONS)
+    def completed(self, caller: Caller, ref: types.PromptReference | types.ResourceTemplateReference) -> _Tool:
+        """The tool whose arguments a reference means; None: there is none for this client."""
+        if isinstance(ref, types.PromptReference):
+            return next((tool for tool in self._prompts(caller) if tool.definition.name == ref.name), None)
+        return next((tool for uri, tool in self._addresses(caller) if uri == str(ref.uri)), None)
+
+    def _prompts(self, caller: Caller) -> Iterator[RegisteredTool]:
+        return (tool for tool in self._of(caller) if tool.definition.served_as == _PROMPT)
 
     def _of(self, caller: Caller) -> Iterator[RegisteredTool]:
         for name, tool in self._registry.tools.items():
@@ -99,6 +98,14 @@ class Served:
         for tool in self._of(caller):
             if tool.definition.served_as not in _NO_ADDRESS:
                 yield str(tool.definition.served_as), tool
+
+
+def to_completion(found: Completed) -> types.CompleteResult:
+    """What was found for an argument; of what a module gave it is not known whether that is all."""
+    has_more = None if found.total is None else found.total > len(found.values)
+    return types.CompleteResult(
+        completion=types.Completion(values=list(found.values), total=found.total, has_more=has_more)
+    )
 
 
 def to_prompt(content: list[types.ContentBlock], description: str) -> types.GetPromptResult:

@@ -17,6 +17,7 @@ import {translatedSchema} from './translation.js';
  * @property {number} timeout_ms
  * @property {string} [served_as]  what clients of MCP are offered it as: `prompt`, or the URI of a resource
  * @property {{type: string, argument: string}} [resource]
+ * @property {true} [completes]  the server knows what arguments can be, while they are typed
  * @property {true} [has_view]  people are shown a view of it in the chat
  * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person
  */

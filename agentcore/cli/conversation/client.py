@@ -71,6 +71,13 @@ class ChatClient:
             raise ServerError(made["error"])
         return "\n\n".join(block["text"] for block in made["content"] if "text" in block)
 
+    async def complete(self, tool: str, argument: str, begun: str, given: Mapping[str, str]) -> list[str]:
+        """What an argument of a tool can be that begins so."""
+        body = {"argument": argument, "value": begun, "arguments": given}
+        path = path_of("api", "tools", tool, "complete")
+        values: list[str] = (await asyncio.to_thread(self._server.post, path, body))["values"]
+        return values
+
     async def sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Sessions, the last used first."""
         path = f"/api/sessions?{urlencode({'limit': limit})}"

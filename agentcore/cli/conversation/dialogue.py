@@ -101,7 +101,7 @@ class Conversation:
             CliError: The server is gone.
         """
         self._tools = await self._client.tools()
-        self._line.offer(self._commands, self._tools, self._client.files)
+        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
         overview = await self._client.overview()
         if not overview["isSetUp"]:
             self._view.tell(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
@@ -264,7 +264,7 @@ class Conversation:
 
     async def _list_tools(self, pattern: str) -> None:
         self._tools = await self._client.tools()
-        self._line.offer(self._commands, self._tools, self._client.files)
+        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
         rows = [
             (tool["name"], " ".join(tool["effects"]), tool["description"])
             for tool in self._tools

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,11 +22,15 @@ from agentcore.cli.terminal.output import note
 from agentcore.store.state import create_private_file
 
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
+_VALUE = re.compile(r"/(?:tool|prompt) +(?P<tool>\S+) +(?P<others>(?:.* )?)(?P<argument>[\w.-]+)=(?P<begun>[^\s'\"]*)")
 _FILES = PathCompleter(expanduser=True)
 _PROMPT = ANSI("\x1b[1m>\x1b[0m ")
 _EMPTY_SECONDS = 1.0
 _MODES = ("ask", "ask_writes", "allow", "deny")
 
+
+FindValues = Callable[[str, str, str, Mapping[str, str]], Awaitable[list[str]]]
+"""Gives what an argument of a tool can be: of a tool, its argument, what is typed of it, and the other arguments."""
 
 FindFiles = Callable[[str], Awaitable[list[str]]]
 """Gives paths of files that letters name, the best first."""
@@ -52,9 +57,11 @@ class PromptLine:
             prompt_continuation="  ",
         )
 
-    def offer(self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles) -> None:
+    def offer(
+        self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles, values: FindValues
+    ) -> None:
         """Say what is completed."""
-        self._completer.files = files
+        self._completer.files, self._completer.values = files, values
         self._completer.commands = [*commands, "quit"]
         tools = list(tools)
         self._completer.tools = {
@@ -160,6 +167,7 @@ class _Completer(Completer):
 
     def __init__(self) -> None:
         self.files: FindFiles | None = None
+        self.values: FindValues | None = None
         self.commands: list[str] = []
         self.tools: dict[str, list[str]] = {}
         self.prompts: list[str] = []
@@ -180,8 +188,15 @@ class _Completer(Completer):
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The same; the server is asked for files."""
+        """The same; the server is asked for files, and for what arguments can be."""
         text = document.text_before_cursor
+        value = _VALUE.fullmatch(text)
+        if value is not None and value["argument"] in self.tools.get(value["tool"], ()) and self.values is not None:
+            with suppress(CliError):
+                found = await self.values(value["tool"], value["argument"], value["begun"], _given(value["others"]))
+                for each in found:
+                    yield Completion(shlex.quote(each), start_position=-len(value["begun"]), display=each)
+            return
         mention = _MENTION.search(text)
         if mention is None or text.startswith("/") or self.files is None:
             async for completion in super().get_completions_async(document, complete_event):
@@ -206,3 +221,12 @@ class _Completer(Completer):
             given = {word.partition("=")[0] for word in words[2:-1]}
             return [f"{name}=" for name in self.tools.get(words[1], []) if name not in given]
         return ()
+
+
+def _given(text: str) -> dict[str, str]:
+    """The arguments that stand there already; none, while they cannot be read."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return {}
+    return {name: value for name, separator, value in (word.partition("=") for word in words) if separator}

@@ -53,7 +53,18 @@ _OWN_ADDRESSES = ("agentcore:", "ui://agentcore/")
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
-_FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
+_FORM_KEYS = (
+    "type",
+    "strict",
+    "title",
+    "icons",
+    "cache_control",
+    "_meta",
+    "execution",
+    "module",
+    "has_view",
+    "completes",
+)
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
 _CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
 _SERVED_KEYS = ("served_as", "in_views")
@@ -97,7 +108,7 @@ def read_definition(given: Any) -> ToolDefinition:
         annotations=_annotations(raw["annotations"], of),
         timeout_s=read_number(raw["timeout_s"], f"timeout_s {of}", low=0, high=TOOL_SECONDS_MAX),
         limit_bytes=_limit(raw["limit_bytes"], f"limit_bytes {of}"),
-        preview=_preview(raw["preview"], f"preview {of}"),
+        preview=_function(raw["preview"], f"preview {of}", "(ctx, arguments) -> CallPreview"),
         resource=_resource(raw["resource"], of),
         arguments=read_model(raw["arguments"], f"arguments {of}"),
         checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
@@ -109,6 +120,7 @@ def read_definition(given: Any) -> ToolDefinition:
         served_as=_served_as(raw["served_as"], f"served_as {of}"),
         view=read_view(raw["view"], f"view {of}"),
         in_views=read_name_in_views(raw["in_views"], f"in_views {of}"),
+        complete=_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -163,6 +175,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "served_as": raw.get("served_as"),
         "view": None,
         "in_views": raw.get("in_views"),
+        "complete": None,
     }
 
 
@@ -272,9 +285,9 @@ def _artifact_call(value: Any, where: str) -> str | None:
     return call
 
 
-def _preview(value: Any, where: str) -> Any:
+def _function(value: Any, where: str, shape: str) -> Any:
     if value is not None and not callable(value):
-        raise WrongValueError(where, "a function (ctx, arguments) -> CallPreview, or None", value)
+        raise WrongValueError(where, f"a function {shape}, or None", value)
     return value
 
 

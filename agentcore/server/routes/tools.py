@@ -41,6 +41,22 @@ class CallBody(BaseModel, defer_build=True):
     ] = None
 
 
+class CompletionBody(StrictModel):
+    """An argument that is being typed."""
+
+    argument: Annotated[str, Field(max_length=64)]
+    value: Annotated[str, Field(max_length=1000, description="What is typed of it.")] = ""
+    arguments: dict[str, str] = Field(
+        default_factory=dict, max_length=100, description="The others, as far as they are known."
+    )
+
+
+class CompletedValues(BaseModel, defer_build=True):
+    """What it can be, the best first; at most 100."""
+
+    values: list[str]
+
+
 class ErrorObject(BaseModel, defer_build=True):
     """Why something failed, and what to do."""
 
@@ -109,6 +125,16 @@ async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
     return stream.end()
 
 
+async def complete_argument(exchange: Exchange) -> Answer:
+    """Send what an argument can be; nothing, where nothing is known."""
+    host, body = exchange.host, exchange.body
+    tool = host.registry.tools.get(exchange.path_values["name"])
+    if tool is None:
+        return Answer(to_json({"values": []}))
+    found = await host.complete(tool, body.argument, body.value, body.arguments)
+    return Answer(to_json({"values": list(found.values)}))
+
+
 def _etag(exchange: Exchange, form: ToolFormat, body: bytes) -> str:
     key = f"etag:{form}:{exchange.host.registry.version}"
     etag = exchange.parts.cache.get(key)
@@ -155,5 +181,15 @@ ROUTES = (
         action="call",
         body=CallBody,
         answer=CallEnvelope,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/tools/{name}/complete",
+        complete_argument,
+        "What an argument of a tool can be, while it is typed: what its schema names, else what its module says within "
+        "2 s. No call is made. `values` is empty where nothing is known.",
+        action="call",
+        body=CompletionBody,
+        answer=CompletedValues,
     ),
 )

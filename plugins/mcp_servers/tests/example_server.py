@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp_types import Completion, CompletionArgument, CompletionContext, ToolAnnotations
 
 server = MCPServer("example", instructions="Count on it.")
 _PIXEL = bytes.fromhex(
@@ -101,6 +101,28 @@ def day(day: str) -> str:
 def plan(topic: str) -> str:
     """Plan something."""
     return f"Make a plan for {topic}."
+
+
+@server.prompt()
+def visit(country: str, city: str) -> str:
+    """Visit a city."""
+    return f"Plan a visit to {city} in {country}."
+
+
+@server.completion()
+async def complete(ref: object, argument: CompletionArgument, context: CompletionContext | None) -> Completion:
+    """What arguments of prompts can be."""
+    given = (context.arguments if context else None) or {}
+    cities = {"Italy": ["Rome", "Reggio nell'Emilia", "Rimini"], "many": [f"R{number}" for number in range(150)]}
+    match argument.value:
+        case "fail":
+            raise ValueError("no more")
+        case "hang":
+            await asyncio.Event().wait()
+        case "odd":
+            return Completion(values=["two\nlines", "", "x" * 1001, "odd enough"])
+    known = ["Italy", "Iceland"] if argument.name == "country" else cities.get(given.get("country", ""), [])
+    return Completion(values=[each for each in known if each.startswith(argument.value)][:100])
 
 
 if __name__ == "__main__":

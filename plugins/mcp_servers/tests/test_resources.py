@@ -1,8 +1,12 @@
 """What servers keep beside their tools, by the one tool that lists and reads it."""
 
+import asyncio
+
+import pytest
 from agentcore_mcp_servers import module, views
 
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
+from agentcore.host.review import completing
 
 
 async def text_of(host, **arguments):
@@ -106,6 +110,50 @@ async def test_prompts_resources_and_views_that_never_come_take_no_tool_away(mou
     assert "its prompts are left out: it did not list them" in said
     assert "its resources are left out: it did not list them" in said
     assert "the view ui://odd/view cannot be shown: it was not there" in said
+
+
+# -- what their arguments can be -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def completed(mount):
+    """Mount the example, and complete arguments of its prompt."""
+
+    async def begin():
+        host = await mount()
+        tool = host.host.registry.tools["example_visit"]
+
+        async def ask(argument, begun, **given):
+            return list((await host.host.complete(tool, argument, begun, given)).values)
+
+        return host, ask
+
+    return begin
+
+
+async def test_server_says_what_an_argument_can_be_and_knows_the_others(completed):
+    _, ask = await completed()
+    assert await ask("country", "I") == ["Italy", "Iceland"]
+    assert await ask("country", "It") == ["Italy"]
+    assert await ask("city", "R") == []
+    assert await ask("city", "R", country="Italy") == ["Rome", "Reggio nell'Emilia", "Rimini"]
+    assert len(await ask("city", "R", country="many")) == 100
+    assert await ask("nothing", "R") == []
+
+
+async def test_completion_that_fails_hangs_or_is_odd_is_none_and_the_server_goes_on(completed, monkeypatch):
+    monkeypatch.setattr(completing, "COMPLETION_SECONDS", 0.2)
+    host, ask = await completed()
+    assert await ask("city", "fail") == []
+    assert await asyncio.gather(*(ask("city", "hang") for _ in range(20))) == [[]] * 20
+    assert await ask("city", "odd") == ["odd enough"]
+    assert await ask("city", "x" * 1001) == []
+    assert (await host.call("example_plan", topic="a garden")).blocks()[0].text == "Make a plan for a garden."
+
+
+async def test_server_that_does_not_complete_is_not_asked(mount, odd):
+    host = await mount(odd("prompts"), is_failure_expected=True)
+    assert host.host.registry.tools["example_talk"].definition.complete is None
 
 
 # -- instructions --------------------------------------------------------------------------------------------------

@@ -343,6 +343,14 @@ def test_prompt_stands_in_the_next_line_and_is_sent_by_the_person(place, model, 
         \'\'\'Plan a day.\'\'\'
         return f"Plan my {day}."
 
+    def nights(self, tool, argument, begun, given):
+        return [night for night in ("Christmas eve", "Monday") if night.startswith(begun)]
+
+    @tool(served_as="prompt", effects=["read"], complete=nights)
+    async def clock_sleep(self, night: str) -> str:
+        \'\'\'Sleep.\'\'\'
+        return f"Sleep through {night}."
+
     @tool(served_as="prompt", effects=["read"])
     async def clock_trick(self) -> str:
         \'\'\'Look like a command.\'\'\'
@@ -360,6 +368,12 @@ def test_prompt_stands_in_the_next_line_and_is_sent_by_the_person(place, model, 
     terminal.expect(READY)
     terminal.type("/prompt clock_trick\r")
     terminal.expect("clock_trick:")
+    terminal.type("\x03")
+    terminal.expect("Ctrl-D ends")
+    terminal.type("/prompt clock_sleep night=Chr\t")
+    terminal.expect("'Christmas eve'")
+    terminal.type("\r")
+    terminal.expect("Sleep through Christmas eve.")
     terminal.type("\x03")
     terminal.expect("Ctrl-D ends")
     terminal.type("/prompt clock_plan day=Sunday\r")

@@ -14,8 +14,17 @@ from tests.server.mcp.test_stateless import ask, hand, whole
 class Library(Module):
     """Books, and how to speak of them."""
 
-    @tool(effects=["session"], served_as="prompt")
-    async def library_review(self, book: str, tone: Literal["kind", "keen", "harsh"] = "kind") -> ToolResult:
+    def titles(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        """Titles that begin so, in a tone."""
+        if begun == "!":
+            raise RuntimeError("no more books")
+        known = ["Emma", "Endgame", "Ulysses"] if given.get("tone") != "harsh" else [f"Evil {n}" for n in range(150)]
+        return [title for title in known if title.startswith(begun)]
+
+    @tool(effects=["session"], served_as="prompt", complete=titles)
+    async def library_review(
+        self, book: str, tone: Literal["kind", "keen", "harsh"] = "kind", style: Literal["short", "long"] | None = None
+    ) -> ToolResult:
         """Review a book.
 
         Args:
@@ -62,6 +71,7 @@ async def test_prompts_are_listed_with_their_arguments_and_made_by_a_call(start_
         "arguments": [
             {"name": "book", "description": "Its title.", "required": True},
             {"name": "tone", "required": False},
+            {"name": "style", "required": False},
         ],
     }
     made = await result(client, "prompts/get", {"name": "library_review", "arguments": {"book": "Emma"}})
@@ -83,7 +93,22 @@ async def test_argument_of_a_few_values_is_completed(start_mcp, by_hand):
     wish = {"ref": {"type": "ref/prompt", "name": "library_review"}, "argument": {"name": "tone", "value": "k"}}
     completion = (await result(client, "completion/complete", wish))["completion"]
     assert completion == {"values": ["kind", "keen"], "total": 2, "hasMore": False}
-    wish["argument"] = {"name": "book", "value": "E"}
+    wish["argument"] = {"name": "style", "value": ""}
+    assert (await result(client, "completion/complete", wish))["completion"]["values"] == ["short", "long"]
+
+
+async def test_argument_is_completed_by_its_module_which_knows_the_others(start_mcp, by_hand):
+    mcp = await start_mcp([Library()], clients={"narrow": {"tools": ["shop_*"]}})
+    client, narrow = await by_hand(mcp), await by_hand(mcp, "narrow")
+    wish = {"ref": {"type": "ref/prompt", "name": "library_review"}, "argument": {"name": "book", "value": "E"}}
+    assert (await result(client, "completion/complete", wish))["completion"] == {"values": ["Emma", "Endgame"]}
+    assert (await result(narrow, "completion/complete", wish))["completion"]["values"] == []
+    within = {**wish, "context": {"arguments": {"tone": "harsh"}}}
+    assert len((await result(client, "completion/complete", within))["completion"]["values"]) == 100
+    for value in ("!", "E" * 2_000):
+        wish["argument"]["value"] = value
+        assert (await result(client, "completion/complete", wish))["completion"]["values"] == []
+    wish["ref"]["name"] = "library_list"
     assert (await result(client, "completion/complete", wish))["completion"]["values"] == []
 
 

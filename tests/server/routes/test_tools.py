@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from agentcore.api import CallPreview, Module, ToolContext, ToolError, tool
+from agentcore.api import CallPreview, Module, Principal, ToolContext, ToolError, tool
 from agentcore.host.approvals.queue import Verdict
 
 
@@ -227,3 +227,46 @@ async def test_stream_stays_open_while_a_person_decides(server):
 async def test_time_limit_of_the_caller_ends_a_call(server):
     envelope = await server.call("sample_work", timeout_ms=20)
     assert envelope["error"]["type"] == "timeout"
+
+
+class Atlas(Module):
+    """Completes what it is asked."""
+
+    name = "atlas"
+
+    def towns(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        """Towns."""
+        return [town for town in ("Rome", "Rimini") if town.startswith(begun)]
+
+    @tool(complete=towns)
+    async def atlas_go(self, town: str, by_night: bool = False) -> str:
+        """Go."""
+        return town
+
+
+async def test_argument_is_completed_without_a_call(make_server):
+    server = await make_server(Atlas())
+    told = []
+    server.host.events.subscribe("call.*", told.append)
+
+    async def values(tool="atlas_go", **body):
+        status, answer = await server.post(f"/api/tools/{tool}/complete", body)
+        assert status == 200
+        return answer["values"]
+
+    assert await values(argument="town", value="R") == ["Rome", "Rimini"]
+    assert await values(argument="by_night", value="t") == ["true"]
+    assert await values(argument="country", value="") == []
+    assert await values("nowhere", argument="town", value="") == []
+    assert told == []
+    (listed,) = [each for each in (await server.get("/api/tools"))[1]["tools"] if each["name"] == "atlas_go"]
+    assert listed["completes"] is True
+    await server.host.emergency_stop(Principal("page", "me"))
+    assert await values(argument="town", value="R") == []
+    for wrong in (
+        {"argument": "town", "value": "x" * 1001},
+        {"value": ""},
+        {"argument": "town", "arguments": {"a": 1}},
+    ):
+        status, answer = await server.post("/api/tools/atlas_go/complete", wrong)
+        assert (status, answer["error"]["type"]) == (400, "invalid_body")

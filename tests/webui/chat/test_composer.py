@@ -1,5 +1,7 @@
 """Writing in a chat: keys, history, choices, and calls of one's own."""
 
+from typing import Literal
+
 import pytest
 from playwright.async_api import expect
 
@@ -10,6 +12,18 @@ class Prompts(Module):
     """Has texts that a person may say."""
 
     name = "trip"
+
+    def places(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        """Where one can go in a month."""
+        if begun == "!":
+            raise RuntimeError("no map")
+        known = ["the coast", "thessaly", 'the "end"'] if given.get("month") == "May" else ["the <b>moon</b>"]
+        return [place for place in known if place.startswith(begun)]
+
+    @tool(served_as="prompt", effects=["read"], complete=places)
+    async def trip_go(self, ctx: ToolContext, month: Literal["May", "late June"], place: str = "") -> str:
+        """Go somewhere."""
+        return f"Go to {place} in {month}."
 
     @tool(served_as="prompt", effects=["read"])
     async def trip_plan(self, ctx: ToolContext, place: str) -> ToolResult:
@@ -110,6 +124,38 @@ async def test_prompt_of_a_module_is_taken_into_the_box_seen_and_said(open_chat)
     await chat.box.press("Enter")
     await expect(chat.shown.get_by_text("A trip, then.")).to_be_visible()
     assert "Plan a trip to the coast." in chat.provider.sent
+
+
+async def test_argument_of_a_prompt_is_completed_by_its_module_which_knows_the_others(open_chat):
+    chat = await open_chat(Prompts())
+    options = chat.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+    await chat.box.press_sequentially("/trip_go month=l")
+    await expect(options).to_have_text(["late June"])
+    await chat.box.press("Tab")
+    await expect(chat.box).to_have_value('/trip_go month="late June" ')
+    await chat.box.press_sequentially("place=")
+    await expect(options).to_have_text(["the <b>moon</b>"])
+    await chat.box.fill("/trip_go month=May place=")
+    await chat.box.press_sequentially("th")
+    await expect(options).to_have_text(["the coast", "thessaly", 'the "end"'])
+    await chat.box.press("ArrowUp")
+    await chat.box.press("Tab")
+    await expect(chat.box).to_have_value('/trip_go month=May place="the \\"end\\"" ')
+    await chat.box.press("Enter")
+    await expect(chat.box).to_have_value('Go to the "end" in May.')
+
+
+async def test_completion_that_fails_says_nothing_and_the_prompt_is_made(open_chat):
+    chat = await open_chat(Prompts())
+    answers = []
+    chat.page.on("response", lambda response: answers.append(response) if "complete" in response.url else None)
+    async with chat.page.expect_response("**/complete") as told:
+        await chat.box.press_sequentially("/trip_go May place=!")
+    assert await (await told.value).json() == {"values": []}
+    await expect(chat.page.get_by_role("listbox", name="Suggestions")).to_have_count(0)
+    await chat.box.press("Enter")
+    await expect(chat.box).to_have_value("Go to ! in May.")
+    assert len(answers) == 1, "each key asked the server"
 
 
 async def test_prompt_that_begins_like_a_call_calls_nothing_and_one_that_fails_stays(open_chat):

@@ -3,6 +3,7 @@ import {abilities} from '../../client/abilities.js';
 import {isPrompt} from './prompts.js';
 import {completionsOf, isCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
+import {valuesOf} from './values.js';
 import {Localized, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
 import {growing} from '../../ui/growing.js';
@@ -196,15 +197,17 @@ export class AcChatComposer extends Localized(LitElement) {
   /** @param {string} before */
   _offer(before) {
     this._asking.abort();
-    this._show(isCommand(before) ? completionsOf(before, toolList.tools) : []);
-    if (!isCommand(before) && mentionIn(before) !== null) void this._offerFiles(before);
-  }
-
-  /** Files that are mentioned, as the server finds them. @param {string} before */
-  async _offerFiles(before) {
     this._asking = new AbortController();
     const {signal} = this._asking;
-    const found = await mentionsOf(before, signal);
+    this._show(isCommand(before) ? completionsOf(before, toolList.tools) : []);
+    if (isCommand(before)) void this._offerFound(valuesOf(before, toolList.tools, signal), signal);
+    else if (mentionIn(before) !== null) void this._offerFound(mentionsOf(before, signal), signal);
+  }
+
+  /** What the server finds. @param {Promise<import('./slash.js').Completion[]> | null} finding @param {AbortSignal} signal */
+  async _offerFound(finding, signal) {
+    if (!finding) return;
+    const found = await finding;
     if (!signal.aborted) this._show(found);
   }
 

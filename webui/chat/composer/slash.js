@@ -124,8 +124,11 @@ function valueCompletions({input_schema: schema}, word, end) {
   const values = kind === 'boolean' ? [true, false] : choices;
   const begun = word.slice(at + 1);
   return values.map(String).filter((value) => value.startsWith(begun) && value !== begun).slice(0, SHOWN)
-    .map((value) => ({insert: `${value} `, from: end - begun.length, label: value, detail: ''}));
+    .map((value) => ({insert: `${written(value)} `, from: end - begun.length, label: value, detail: ''}));
 }
+
+/** A value as it is written in a call. @param {string} value */
+export const written = (value) => (/[\s"\\]/.test(value) ? JSON.stringify(value) : value);
 
 /** @param {string} text */
 const firstLine = (text) => text.split('\n', 1)[0];

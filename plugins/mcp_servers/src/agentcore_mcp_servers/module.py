@@ -121,7 +121,10 @@ class McpServer(Module):
         definitions = [
             definition_of(tool, name, self._block, self._shown[tool.name]) for name, tool in self._listed.items()
         ]
-        definitions += [definition_of_prompt(prompt, name, self._block) for name, prompt in self._prompts.items()]
+        completes = None if self._server is None or self._server.capabilities.completions is None else self._complete
+        definitions += [
+            definition_of_prompt(prompt, name, self._block, completes) for name, prompt in self._prompts.items()
+        ]
         if self._resources_tool is not None:
             definitions.append(definition_of_resources(self._resources_tool, self._block))
         if self._reading_tool is not None:
@@ -152,6 +155,12 @@ class McpServer(Module):
         with self._asked.during(ctx):
             result = await self._server.call(tool.name, args, tell)
         return await result_of(result, ctx.artifacts)
+
+    async def _complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        prompt = self._prompts.get(tool)
+        if self._server is None or prompt is None:
+            return []
+        return await self._server.complete(prompt.name, argument, begun, given)
 
     # -- the server --------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """A server's prompts: what a person picks, in the chat or in a client, to say it themselves."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import mcp_types as types
@@ -8,11 +9,15 @@ from agentcore.api import Artifacts, Effect, Text, ToolDefinition, ToolResult
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.results import block_of
 
+Complete = Callable[[str, str, str, dict[str, str]], Awaitable[list[str]]]
+
 _EXECUTE: tuple[Effect, ...] = ("execute",)
 _ROLES = {"user": "", "assistant": "Assistant: "}
 
 
-def definition_of_prompt(prompt: types.Prompt, name: str, block: ServerBlock) -> ToolDefinition:
+def definition_of_prompt(
+    prompt: types.Prompt, name: str, block: ServerBlock, complete: Complete | None
+) -> ToolDefinition:
     """The definition of what makes a prompt; models are not offered it."""
     arguments = prompt.arguments or []
     properties = {
@@ -31,6 +36,7 @@ def definition_of_prompt(prompt: types.Prompt, name: str, block: ServerBlock) ->
         effects=frozenset(block.effects_of(prompt.name) or _EXECUTE),
         timeout_s=block.agentcore.timeout_s,
         served_as="prompt",
+        complete=complete if arguments else None,
     )
 
 

@@ -167,6 +167,19 @@ class Server:
         """
         return await self.ask(name, lambda client: client.get_prompt(name, arguments))
 
+    async def complete(self, prompt: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        """What an argument of a prompt can be.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+        ref = types.PromptReference(name=prompt)
+
+        async def complete(client: Client) -> types.CompleteResult:
+            return await client.complete(ref, {"name": argument, "value": begun}, given or None)
+
+        return (await self.ask("completion/complete", complete)).completion.values
+
     async def list_resources(self) -> list[types.Resource]:
         """All resources that it lists.
 
