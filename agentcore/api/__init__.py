@@ -6,11 +6,13 @@ from agentcore.api.background import Background
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
+from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.report import Report
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
+from agentcore.api.secrets import Secrets
 from agentcore.api.tool import tool
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
@@ -45,6 +47,9 @@ __all__ = [
     "HeldPaths",
     "Image",
     "LogLevel",
+    "Login",
+    "LoginState",
+    "LoginStatus",
     "Mark",
     "Module",
     "PdfReader",
@@ -62,6 +67,7 @@ __all__ = [
     "Sandbox",
     "SandboxMode",
     "SecretStr",
+    "Secrets",
     "Socket",
     "SupervisedProcess",
     "Supervisor",

@@ -7,8 +7,10 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.resource import Resources
+from agentcore.api.secrets import Secrets
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
@@ -35,6 +37,11 @@ class Runtime(Protocol):
     @property
     def private_folders(self) -> tuple[Path, ...]:
         """Folders with the keys and records of the server; what a tool runs has no need to see them."""
+        ...
+
+    @property
+    def secrets(self) -> Secrets:
+        """What the module keeps to itself, such as the tokens of a log-in."""
         ...
 
     @property
@@ -133,6 +140,14 @@ class Runtime(Protocol):
 
         Args:
             read: Gives the report, within 10 s; asked again and again while somebody looks, so it does little.
+        """
+        ...
+
+    def offer_login(self, login: Login) -> None:
+        """Let a person log in at a service that the module needs: on its page, or at the command line.
+
+        Args:
+            login: Does it. Each of its steps has a minute, in which it waits for no person.
         """
         ...
 

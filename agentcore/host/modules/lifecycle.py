@@ -225,7 +225,7 @@ class Lifecycle:
         await self._clear_up(record)
         self._review.forget(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
-        record.withheld, record.report = [], None
+        record.withheld, record.report, record.login = [], None, None
         record.offered_instructions = record.instructions = ""
 
     async def _clear_up(self, record: ModuleRecord) -> None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
+from agentcore.host.containment import ModuleLogin
 from agentcore.host.modules.manifest import Manifest
 from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
@@ -120,6 +121,7 @@ class ModuleRecord:
         conflicts: Tools left out because another module has the name, one sentence each.
         notes: What it says about its surroundings: subject to what was found and what to do.
         report: Says how it is just now; None: it has nothing to say of that.
+        login: What a person can log in to for it; None: nothing.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
@@ -160,6 +162,7 @@ class ModuleRecord:
     notes: dict[str, tuple[str, str]] = field(default_factory=dict)
     component: WebComponent | None = None
     report: ReadReport | None = None
+    login: ModuleLogin | None = None
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
     loaded: LoadedCode | None = None

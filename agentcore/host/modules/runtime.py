@@ -10,11 +10,13 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, FOREIGN_INSTRUCTIONS_CHARS, MODULE_NOTES
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
+from agentcore.host.containment import ModuleLogin
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.event_types import OWN_TOPICS
 from agentcore.host.events import Event, EventBus
@@ -24,6 +26,7 @@ from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
+from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 from agentcore.store.state import StateDir, locate_state_dir
@@ -56,6 +59,7 @@ class ModuleRuntime:
         self._record, self._services, self._tools_changed = record, services, tools_changed
         self._settings = record.settings
         self._resources = ModuleResources(services.resources, record.name)
+        self._secrets: ModuleSecrets | None = None
 
     @property
     def name(self) -> str:
@@ -78,6 +82,14 @@ class ModuleRuntime:
         config = self._services.config
         kept = locate_state_dir(config.file, config.sources.environ)
         return tuple(dict.fromkeys((self._services.state.path, kept)))
+
+    @property
+    def secrets(self) -> ModuleSecrets:
+        """What the module keeps to itself."""
+        if self._secrets is None:
+            self._secrets = ModuleSecrets(self._services.state.path, self.name)
+            self._record.undo.append(self._secrets.close)
+        return self._secrets
 
     @property
     def workspace(self) -> Workspace:
@@ -180,6 +192,10 @@ class ModuleRuntime:
         if not callable(read):
             raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
         self._record.report = read
+
+    def offer_login(self, login: Login) -> None:
+        """See `agentcore.api.Runtime.offer_login`."""
+        self._record.login = ModuleLogin(login, self.name)
 
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
         """See `agentcore.api.Runtime.record`."""

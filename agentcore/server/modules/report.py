@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from agentcore.api import ToolDefinition
+from agentcore.api import LoginState, ToolDefinition
 from agentcore.encoding import to_json
 from agentcore.host import Host
 from agentcore.host.approvals import fingerprint
-from agentcore.host.containment import read_report
+from agentcore.host.containment import ModuleLogin, read_report
 from agentcore.host.modules import ModuleRecord
 
 _FINGERPRINT_CHARS = 12
@@ -26,19 +26,28 @@ class OfferedTool(BaseModel, defer_build=True):
     fingerprint: Annotated[str, Field(description="Another one whenever its definition is another.")]
 
 
+class LoginView(BaseModel, defer_build=True):
+    """How the log-in stands that the module needs."""
+
+    state: LoginState
+    said: Annotated[str, Field(description="What it is for, or why the last try gave nothing; or empty.")]
+    address: Annotated[str, Field(description="While it is waited for: what is to be opened in the browser; or empty.")]
+
+
 class ReportView(BaseModel, defer_build=True):
     """How a module is just now."""
 
     facts: Annotated[dict[str, str], Field(description="What there is to know of what it speaks to.")]
     log: Annotated[str, Field(description="The end of what that has written.")]
     tools: list[OfferedTool]
+    login: Annotated[LoginView | None, Field(description="Null where there is nothing to log in to.")]
 
 
 async def show_report(host: Host, name: str) -> bytes:
     """A module's report, as JSON text.
 
     Raises:
-        ToolError: `module_not_found`, `report_failed`.
+        ToolError: `module_not_found`, `report_failed`, `login_failed`.
     """
     record = host.modules.get(name)
     report = await read_report(record.report, name)
@@ -52,7 +61,18 @@ async def show_report(host: Host, name: str) -> bytes:
         )
         for each in sorted(definitions, key=lambda each: each.name)
     ]
-    return to_json(ReportView(facts=dict(report.facts), log=report.log, tools=tools).model_dump())
+    login = None if record.login is None else show_login(record.login)
+    return to_json(ReportView(facts=dict(report.facts), log=report.log, tools=tools, login=login).model_dump())
+
+
+def show_login(login: ModuleLogin) -> LoginView:
+    """How a log-in stands.
+
+    Raises:
+        ToolError: `login_failed`.
+    """
+    status = login.status()
+    return LoginView(state=status.state, said=status.said, address=status.address)
 
 
 def _state(

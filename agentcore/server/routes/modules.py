@@ -6,13 +6,15 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.approvals import Apply, Proposal
+from agentcore.host.containment import ModuleLogin
 from agentcore.host.discovery import Found
 from agentcore.installing import pip_command
 from agentcore.server.confirmation import change_policy, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.modules.report import ReportView, show_report
+from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
 from agentcore.server.modules.view import ModuleView, list_modules, show_module
 from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
@@ -46,6 +48,31 @@ async def get_module(exchange: Exchange) -> Answer:
 async def get_report(exchange: Exchange) -> Answer:
     """Send how a module is just now."""
     return Answer(await show_report(exchange.host, exchange.path_values["name"]))
+
+
+async def log_in(exchange: Exchange) -> Answer:
+    """Begin a module's log-in, or end it by the address at which the person's browser ended."""
+    login, landed = _login(exchange), exchange.body.landed
+    if landed is None:
+        await login.begin()
+    else:
+        await login.finish(landed)
+    return Answer(to_json(show_login(login).model_dump()))
+
+
+async def log_out(exchange: Exchange) -> Answer:
+    """Have a module forget what its log-in gave."""
+    login = _login(exchange)
+    await login.log_out()
+    return Answer(to_json(show_login(login).model_dump()))
+
+
+def _login(exchange: Exchange) -> ModuleLogin:
+    name = exchange.path_values["name"]
+    login = exchange.host.modules.get(name).login
+    if login is None:
+        raise ToolError("no_login", f"module {name!r} has nothing to log in to, or does not run", module=name)
+    return login
 
 
 async def enable_module(exchange: Exchange) -> Answer:
@@ -111,6 +138,12 @@ class ChosenSource(StrictModel):
     source: Annotated[str, Field(min_length=1, max_length=4096)]
 
 
+class LoginBody(StrictModel):
+    """A log-in that begins; or, with `landed`, ends by the address at which the person's browser ended."""
+
+    landed: Annotated[str, Field(min_length=1, max_length=16_384)] | None = None
+
+
 _BASE = "/api/modules/{name}"
 
 ROUTES = (
@@ -123,6 +156,25 @@ ROUTES = (
         "How a module is just now: facts, the end of its log, and its tools with original names, fingerprints and what "
         "a person has said of each.",
         answer=ReportView,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_BASE}/login",
+        log_in,
+        "Log in at the service that a module needs: the answer's `address` is for the person's browser, and the report "
+        "says how it ended. With `landed`, the address at which that browser ended, where it could not reach this "
+        "machine. The error is `no_login` where there is nothing to log in to.",
+        action="manage_modules",
+        body=LoginBody,
+        answer=LoginView,
+    ),
+    ServerRoute(
+        "DELETE",
+        f"{_BASE}/login",
+        log_out,
+        "Have a module forget what its log-in gave.",
+        action="manage_modules",
+        answer=LoginView,
     ),
     ServerRoute(
         "POST",

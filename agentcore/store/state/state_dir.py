@@ -79,8 +79,8 @@ class StateDir:
     """A state folder that this process holds, from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
-    `apps_port`, `open.html`, `loop_blocked.json`, `secrets.json`, `state.sqlite3`, `artifacts/`, `data/MODULE/`,
-    `logs/`.
+    `apps_port`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`, `state.sqlite3`, `artifacts/`,
+    `data/MODULE/`, `logs/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:

@@ -1,0 +1,97 @@
+"""Secrets that modules came by themselves, such as tokens: for each module a file that its owner alone may read."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import structlog
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from agentcore.secrets import keep_masked
+from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+
+log = structlog.get_logger(__name__)
+
+MODULE_SECRETS_BYTES = 256 * 1024
+"""Bound of all that one module keeps."""
+
+_FOLDER = "module_secrets"
+_KEPT = TypeAdapter(dict[str, str])
+_MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+
+class ModuleSecrets:
+    """Implements `agentcore.api.Secrets` for one module, from its start to `close`.
+
+    Args:
+        folder: The state folder.
+        module: The module's name.
+    """
+
+    def __init__(self, folder: Path, module: str) -> None:
+        self._path = _path(folder, module)
+        self._turn = asyncio.Lock()
+        self._unmask: Callable[[], None] = lambda: None
+
+    async def read(self) -> dict[str, str]:
+        """See `agentcore.api.Secrets.read`."""
+        async with self._turn:
+            values = await asyncio.to_thread(self._read)
+            self._mask(values)
+            return values
+
+    async def write(self, values: Mapping[str, str]) -> None:
+        """See `agentcore.api.Secrets.write`."""
+        kept = _KEPT.validate_python(dict(values), strict=True)
+        content = to_json(kept)
+        if len(content) > MODULE_SECRETS_BYTES:
+            raise ValueError(f"the secrets of a module have at most {MODULE_SECRETS_BYTES} bytes together")
+        async with self._turn:
+            self._mask(kept)
+            await asyncio.to_thread(self._write, content if kept else b"")
+
+    def close(self) -> None:
+        """Have nothing masked any more for its sake."""
+        self._mask({})
+
+    def _mask(self, values: Mapping[str, str]) -> None:
+        mask = keep_masked(values.values())
+        self._unmask()
+        self._unmask = mask
+
+    def _read(self) -> dict[str, str]:
+        try:
+            content = read_private_file(self._path, MODULE_SECRETS_BYTES)
+            return {} if content is None else _KEPT.validate_json(content, strict=True)
+        except (StateDirError, ValidationError):
+            # not chained: the reason quotes secrets
+            log.warning("module_secrets_damaged", file=str(self._path))
+            return {}
+
+    def _write(self, content: bytes) -> None:
+        if not content:
+            self._path.unlink(missing_ok=True)
+            return
+        make_private_folder(self._path.parent)
+        write_private_file(self._path, content)
+
+
+def forget_module_secrets(folder: Path, module: str) -> None:
+    """Forget what a module kept, which is gone for good.
+
+    Args:
+        folder: The state folder.
+        module: The module's name.
+    Raises:
+        OSError: It cannot be removed.
+    """
+    _path(folder, module).unlink(missing_ok=True)
+
+
+def _path(folder: Path, module: str) -> Path:
+    if not _MODULE_NAME.fullmatch(module):
+        raise ValueError(f"not the name of a module: {module!r}")
+    return folder / _FOLDER / f"{module}.json"
