@@ -14,11 +14,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agentcore.api import Principal
+import httpx2
+
+from agentcore.api import Principal, ToolError
 from agentcore.host.calls import CallRequest, ModelReader
 from agentcore.testing.hosting import HostPlan, RunningHost, running_host
 
 KEY = "scenario"
+METADATA = "https://conformance-test.local/client-metadata.json"
+"""What the suite calls a client that has metadata of its own and no registration."""
+LOGINS = 3
+"""How often somebody logs in for the same thing."""
 MODEL = Principal("mcp", "suite")
 
 
@@ -70,17 +76,51 @@ async def use(host: RunningHost, context: Mapping[str, Any]) -> AsyncIterator[st
         arguments = named.get(original) or arguments_for(tool.definition.input_schema)
         if "schema" in arguments:  # wants back how it was told of another tool
             arguments = {"schema": next(iter(host.host.registry.tools.values())).definition.input_schema}
-        request = CallRequest(name, arguments, MODEL, mode="allow", reader=ModelReader(), asker=Someone())
-        yield f"{name} {(await host.host.call(request)).encoded().decode()}"
+        for _ in range(LOGINS):
+            request = CallRequest(name, arguments, MODEL, mode="allow", reader=ModelReader(), asker=Someone())
+            outcome = await host.host.call(request)
+            yield f"{name} {outcome.encoded().decode()}"
+            if outcome.error is None or outcome.error.type != "login_needed":
+                break
+            yield await log_in(host)
+
+
+async def log_in(host: RunningHost) -> str:
+    """Be the person who opens an address in a browser, says yes there, and is led back; says how it ended."""
+    login = host.host.modules.get(f"mcp_{KEY}").login
+    assert login is not None
+    try:
+        async with httpx2.AsyncClient(follow_redirects=True) as browser:
+            await browser.get(await login.begin(), headers={"Accept": "text/html"})
+    except (ToolError, httpx2.HTTPError) as exc:
+        return f"no log-in: {exc!r}"
+    async with asyncio.timeout(30):
+        while login.status().state == "waiting":
+            await asyncio.sleep(0.02)
+    await host.accept_definitions()
+    return f"log-in: {login.status()}"
+
+
+def needs_login(host: RunningHost) -> bool:
+    """Whether the server has said that somebody has to log in."""
+    login = host.host.modules.get(f"mcp_{KEY}").login
+    return login is not None and login.status().state == "needed"
 
 
 async def mounted(url: str, context: Mapping[str, Any]) -> AsyncIterator[str]:
     """Mount a server, use it, and go; says what happened."""
-    plan = HostPlan([f"mcp_{KEY}"], {"mcpServers": {KEY: {"url": url}}}, is_failure_expected=True)
+    login = {"client_id": context.get("client_id", METADATA)}
+    if "client_secret" in context:
+        login["client_secret"] = context["client_secret"]
+    ours = {"login": login}
+    plan = HostPlan([f"mcp_{KEY}"], {"mcpServers": {KEY: {"url": url, "agentcore": ours}}}, is_failure_expected=True)
     with tempfile.TemporaryDirectory() as folder:
         async with running_host(plan, Path(folder)) as host:
             for problem in host.problems():
                 yield problem
+            for _ in range(LOGINS):
+                if needs_login(host):
+                    yield await log_in(host)
             async for said in use(host, context):
                 yield said
 

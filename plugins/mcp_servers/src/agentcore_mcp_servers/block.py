@@ -27,6 +27,41 @@ _OF_OTHER_CLIENTS = (
 ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
 
 
+class LoginSettings(BaseModel):
+    """How a person logs in at a server; all of it is for servers that want something special there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    client_id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="What agentcore is called there, where you have registered it yourself; an `https` address is "
+            "that of a client's metadata. Left out, it registers itself.",
+        ),
+    ] = None
+    client_secret: Annotated[SecretStr | None, Field(description="The secret that belongs to `client_id`.")] = None
+    port: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=65535,
+            description="Where the browser comes back to on this machine, if that had to be registered: it is "
+            "`http://127.0.0.1:PORT/callback`. Left out, any free port.",
+        ),
+    ] = None
+    hosts: Annotated[
+        tuple[str, ...],
+        Field(description="Hosts in networks of your own at which one logs in, beside the server's: `sso.corp`."),
+    ] = ()
+
+    @property
+    def client_metadata_url(self) -> str | None:
+        """Where the client's metadata are, which stand for its id; None: it has another."""
+        is_address = self.client_id is not None and self.client_id.startswith("https://")
+        return self.client_id if is_address else None
+
+
 class Ours(BaseModel):
     """What agentcore is to make of a server; stands in its block, which stays valid for other clients."""
 
@@ -68,6 +103,7 @@ class Ours(BaseModel):
         SandboxMode,
         Field(description="Whether a command is confined: `prefer` where bubblewrap works, `require` always."),
     ] = "prefer"
+    login: Annotated[LoginSettings, Field(description="How you log in at a server at an address.")] = LoginSettings()
     timeout_s: Annotated[
         float, Field(gt=0, le=_LONGEST_SECONDS, description="Longest time of one call, in seconds.")
     ] = CALL_SECONDS

@@ -28,7 +28,7 @@ from agentcore.api import (
     ToolDefinition,
     ToolError,
 )
-from agentcore_mcp_servers.address import ServerAddress
+from agentcore_mcp_servers.address import ServerAddress, ServerLogin
 from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of
@@ -60,6 +60,7 @@ _NEWS = (
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
+_LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
 _SPARE_SECONDS = 30.0
 
 
@@ -82,6 +83,7 @@ class McpServer(Module):
         self._reading_tool: str | None = None
         self._shown: dict[str, Shown] = {}
         self._server: Server | None = None
+        self._login: ServerLogin | None = None
         self._sandbox: Sandbox | None = None
         self._process: ServerProcess | None = None
         self._said: deque[str] = deque(maxlen=_SAID)
@@ -101,14 +103,25 @@ class McpServer(Module):
             )
             self._sandbox = await self._find_sandbox(runtime)
             self._held = await asyncio.to_thread(find_held, runtime.workspace)
-        self._server = Server(runtime.name, self._dial, self._make_client, self._read_again, self._asked.have_opened)
+        self._login = await self._find_login(runtime)
+        self._server = Server(
+            runtime.name, self._dial, self._make_client, self._read_again, self._asked.have_opened, login=self._login
+        )
         runtime.give_report(self._report)
-        await self._server.start()
-        await self._read_tools()
+        try:
+            await self._server.start()
+            await self._read_tools()
+        except ToolError:
+            if self._login is None or not self._login.is_needed:
+                raise
+            # it is there, with a button to log in, and its tools come then
+            self._note_login(is_in=False)
 
     async def shutdown(self) -> None:
         """End the server, and all that came of it."""
         await self._background.stop()
+        if self._login is not None:
+            await self._login.close()
         server, self._server = self._server, None
         if server is not None:
             await server.close()
@@ -202,7 +215,35 @@ class McpServer(Module):
         host = urlsplit(url).netloc.rpartition("@")[2]
         # the person has written this host, which may be one of their own network, and no other
         policy = self.runtime.url_policy(allow_private=True, allowed_hosts=(host,))
-        return ServerAddress(url, headers, policy, self._note, is_sse=self._block.type == "sse")
+        auth = None if self._login is None else self._login.auth
+        return ServerAddress(url, headers, policy, self._note, auth=auth, is_sse=self._block.type == "sse")
+
+    async def _find_login(self, runtime: Runtime) -> ServerLogin | None:
+        """The log-in of a server at an address; one whose headers let us in has none."""
+        url, named = self._block.url, {name.lower() for name in self._block.headers}
+        if url is None or "authorization" in named:
+            return None
+        login = ServerLogin(runtime, url, self._block.agentcore.login, self._on_login)
+        await login.load()
+        runtime.offer_login(login)
+        return login
+
+    async def _on_login(self, is_in: bool) -> None:
+        """Go on when a person has logged in; with other tools, maybe, than before."""
+        assert self._server is not None  # noqa: S101 - the log-in ends before it
+        self._note_login(is_in=is_in)
+        if not is_in:
+            return
+        try:
+            if not self._server.is_started:
+                await self._server.start()
+            await self._read_again()
+        except ToolError as exc:
+            self._note(f"after the log-in: {exc.message}")
+
+    def _note_login(self, *, is_in: bool) -> None:
+        said = "a person has logged in" if is_in else "the server wants a person to log in"
+        self.runtime.note("login", said, advice="" if is_in else _LOG_IN.format(name=self._name))
 
     def _make_client(self, carrier: Carrier) -> Client:
         return client_of(

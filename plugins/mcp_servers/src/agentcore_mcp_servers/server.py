@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from agentcore.api import Background, ToolError
+from agentcore_mcp_servers.address import ServerLogin, watch_refusals
 from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, unavailable
 from agentcore_mcp_servers.link import Carrier, Link
 
@@ -38,6 +39,7 @@ class Server:
         make_client: Makes the SDK's client of that.
         on_again: Is called after the server was started again.
         have_opened: Has the person open what a refused call wants opened; whether the call is to be sent again.
+        login: What it may want a person to log in with; None: nothing.
     """
 
     def __init__(
@@ -47,13 +49,17 @@ class Server:
         make_client: Callable[[Carrier], Client],
         on_again: Callable[[], Awaitable[None]],
         have_opened: Callable[[MCPError], Awaitable[bool]],
+        *,
+        login: ServerLogin | None,
     ) -> None:
         self._name, self._dial, self._make_client, self._on_again = name, dial, make_client, on_again
-        self._have_opened = have_opened
+        self._have_opened, self._login = have_opened, login
         self._background = Background(f"mcp_servers:{name}")
         self._link: Link | None = None
         self._is_there = asyncio.Event()
         self._reason = "it has not been started yet"
+        self.is_started = False
+        """Whether it was there once, and is kept connected since."""
 
     async def start(self) -> None:
         """Connect for the first time, and stay so.
@@ -62,6 +68,7 @@ class Server:
             ToolError: `server_not_started`.
         """
         await self._connect()
+        self.is_started = True
         self._background.start(self._stay_connected())
 
     async def close(self) -> None:
@@ -116,12 +123,15 @@ class Server:
             what: What is asked, for the error.
             request: Asks it.
         Raises:
-            ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`.
+            ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`, `login_needed`.
         """
-        try:
-            return await self._ask(request)
-        except (MCPError, ValidationError, RuntimeError, ExceptionGroup) as exc:
-            raise await self._failed(exc, what) from exc
+        with watch_refusals() as refused:
+            try:
+                return await self._ask(request)
+            except (MCPError, ValidationError, RuntimeError, ExceptionGroup) as exc:
+                if self._login is not None and refused:
+                    raise self._login.refusal(refused[-1]) from exc
+                raise await self._failed(exc, what) from exc
 
     async def _ask(self, request: Callable[[Client], Awaitable[T]]) -> T:
         client, link = await self._connected(), self._link
@@ -237,6 +247,8 @@ class Server:
         ready = self._client
         if ready is not None:
             return ready
+        if self._login is not None and (refused := self._login.challenge) is not None:
+            raise self._login.refusal(refused)
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
@@ -269,6 +281,8 @@ class Server:
             except ToolError as exc:
                 self._reason = exc.message
                 log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
+                if self._login is not None:
+                    await self._login.until_possible()
                 continue
             began = loop.time()
             await self._tell_again()

@@ -1,7 +1,7 @@
 """`ServerAddress`: a server that is reached over HTTP, by a transport of the SDK."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any
@@ -17,8 +17,8 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 
 from agentcore.api import Background, ToolError, UrlPolicy
+from agentcore_mcp_servers.address.bounded import Bounded
 from agentcore_mcp_servers.listed import drop_unreadable
-from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
 _CONNECT_SECONDS = 30.0
 _SILENCE_SECONDS = 3600.0
@@ -35,13 +35,22 @@ class ServerAddress:
         headers: Of each request.
         policy: Judges the address.
         is_sse: Whether it speaks the transport of before 2025.
+        auth: Lets each request in; None: the headers do.
         on_odd: Is told what is wrong with what it sends, and left out.
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], policy: UrlPolicy, on_odd: Callable[[str], None], *, is_sse: bool
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        policy: UrlPolicy,
+        on_odd: Callable[[str], None],
+        *,
+        auth: httpx2.Auth | None,
+        is_sse: bool,
     ) -> None:
         self._url, self._headers, self._policy, self._is_sse = url, headers, policy, is_sse
+        self._auth = auth
         self._on_odd = on_odd
         self._stack = AsyncExitStack()
         self._background = Background("mcp_servers:address")
@@ -96,9 +105,10 @@ class ServerAddress:
     def _client(self) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
             headers=dict(self._headers),
+            auth=self._auth,
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENCE_SECONDS),
             event_hooks={"response": [self._on_response]},
-            transport=_Bounded(httpx2.AsyncHTTPTransport(trust_env=False)),
+            transport=Bounded(httpx2.AsyncHTTPTransport(trust_env=False)),
         )
 
     async def _on_response(self, response: httpx2.Response) -> None:
@@ -118,38 +128,3 @@ class ServerAddress:
                         drop_unreadable(message.message, self._on_odd)
                     await incoming.send(message)
         self._is_over.set()
-
-
-class _Bounded(httpx2.AsyncBaseTransport):
-    """Gives answers that are no longer than a message may be; streams of events are bounded by the SDK."""
-
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
-        self._inner = inner
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request."""
-        response = await self._inner.handle_async_request(request)
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
-            response.stream = _BoundedStream(response.stream)
-        return response
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._inner.aclose()
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in self._inner:
-            size += len(part)
-            if size > MESSAGE_BYTES:
-                raise httpx2.ReadError(f"an answer of over {MESSAGE_BYTES:,} bytes, which is the bound")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()

@@ -1,0 +1,6 @@
+"""Servers at an address: speaking to them, and the log-in that they may want of a person (OAuth 2.1)."""
+
+from agentcore_mcp_servers.address.login import ServerLogin, watch_refusals
+from agentcore_mcp_servers.address.server_address import ServerAddress
+
+__all__ = ["ServerAddress", "ServerLogin", "watch_refusals"]

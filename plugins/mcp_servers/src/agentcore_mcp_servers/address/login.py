@@ -1,0 +1,179 @@
+"""`ServerLogin`: whether a person has to log in at a server, and doing it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from urllib.parse import urlsplit
+
+import httpx2
+import structlog
+from mcp.client.auth.utils import extract_field_from_www_auth
+
+from agentcore.api import Background, LoginStatus, Runtime, ToolError
+from agentcore_mcp_servers.address.asking import Asking
+from agentcore_mcp_servers.address.keyring import Keyring
+from agentcore_mcp_servers.address.landing import Landing
+from agentcore_mcp_servers.address.login_http import LoginHttp
+from agentcore_mcp_servers.address.providers import Challenge, QuietProvider
+from agentcore_mcp_servers.block import LoginSettings
+
+log = structlog.get_logger(__name__)
+
+_UNAUTHORIZED = 401
+_refusals: ContextVar[list[Challenge] | None] = ContextVar("mcp_servers_refusals", default=None)
+"""Of the requests that belong together; the SDK sends each in the context of who asked for it."""
+
+
+@contextmanager
+def watch_refusals() -> Iterator[list[Challenge]]:
+    """Gives what a server refuses of what is asked of it here, for want of a log-in."""
+    found: list[Challenge] = []
+    token = _refusals.set(found)
+    try:
+        yield found
+    finally:
+        _refusals.reset(token)
+
+
+class ServerLogin:
+    """The log-in at one server, from `load` to `close`; implements `agentcore.api.Login`.
+
+    Args:
+        runtime: The module's.
+        url: The server's address.
+        settings: What the person has said of it.
+        on_change: Is called when a person has logged in (with true), and when they have logged out.
+
+    Attributes:
+        auth: Goes with each request to the server.
+        challenge: What the server said when it refused; None: it lets us in.
+    """
+
+    def __init__(
+        self, runtime: Runtime, url: str, settings: LoginSettings, on_change: Callable[[bool], Awaitable[None]]
+    ) -> None:
+        self._runtime, self._settings, self._on_change = runtime, settings, on_change
+        self._keyring = Keyring(runtime.secrets, url)
+        self._http = LoginHttp(runtime, url, settings.hosts)
+        self._background = Background(f"{runtime.name}:login")
+        self.challenge: Challenge | None = None
+        self._asking: Asking | None = None
+        self._may_try = asyncio.Event()
+        self._may_try.set()
+        self._said = ""
+        self.auth = QuietProvider(self._keyring, settings, self._http, self._on_answer)
+
+    async def load(self) -> None:
+        """Read what an earlier log-in gave."""
+        await self._keyring.load()
+
+    async def close(self) -> None:
+        """End what is on its way; safe to call twice."""
+        await self._background.stop()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the server lets nothing in until a person has logged in."""
+        return self.challenge is not None and self.challenge.status == _UNAUTHORIZED
+
+    async def until_possible(self) -> None:
+        """Wait until it makes sense to connect again."""
+        await self._may_try.wait()
+
+    def refusal(self, challenge: Challenge) -> ToolError:
+        """What a call is told that the server refused."""
+        name = self._runtime.name
+        message = (
+            f"the server {name} {_wants(challenge)}. Nothing was done. Only the user can do that: ask them to log in, "
+            f"on the page of the module {name} or with `agentcore mcp login {name}`, and call again then"
+        )
+        return ToolError("login_needed", message, server=name)
+
+    # -- what a person sees and does ---------------------------------------------------------------------------
+
+    def status(self) -> LoginStatus:
+        """How it stands."""
+        asking = self._asking
+        if asking is not None:
+            return LoginStatus("waiting", "", asking.address)
+        if self.challenge is not None:
+            return LoginStatus("needed", self._said or f"The server {_wants(self.challenge)}.")
+        if self._keyring.kept.tokens is not None:
+            issuer = urlsplit(self._keyring.kept.issuer or self._keyring.kept.url).netloc
+            return LoginStatus("logged_in", issuer)
+        return LoginStatus("unneeded", self._said)
+
+    async def begin(self) -> str:
+        """Begin, or go on with what has begun."""
+        if self._asking is None:
+            landing = Landing(self._runtime.name, self._runtime.locale)
+            challenge = self.challenge or Challenge(_UNAUTHORIZED)
+            self._said = ""
+            self._asking = Asking(self._keyring, self._settings, self._http, landing, challenge)
+            self._background.start(self._carry_out(self._asking))
+        return await self._asking.known_address()
+
+    async def finish(self, address: str) -> None:
+        """End what has begun by the address at which the person's browser ended."""
+        if self._asking is None:
+            raise ToolError("login_failed", "no log-in waits here: begin one")
+        self._asking.finish(address)
+
+    async def log_out(self) -> None:
+        """Forget the tokens, here and, where it has a way for that, at the authorization server."""
+        await self._background.stop()
+        self._asking = None
+        await self._revoke()
+        await self._keyring.forget()
+        self.auth.start_anew()
+        self._said = ""
+        self._refuse(Challenge(_UNAUTHORIZED))
+        await self._on_change(False)
+
+    async def _carry_out(self, asking: Asking) -> None:
+        try:
+            if await asking.run():
+                self.auth.start_anew()
+                self.challenge = None
+                self._may_try.set()
+                await self._on_change(True)
+        finally:
+            # not before: who sees that it is done finds the server's tools there
+            self._asking = None
+            self._said = asking.failure
+            log.info("mcp_login_ended", module=self._runtime.name, failure=asking.failure)
+
+    async def _revoke(self) -> None:
+        request = self.auth.revoking_request()
+        if request is None:
+            return
+        try:
+            await self._http.send(request)
+        except (httpx2.HTTPError, ToolError) as exc:
+            log.warning("mcp_login_not_revoked", module=self._runtime.name, reason=str(exc)[:500])
+
+    # -- what the server says ----------------------------------------------------------------------------------
+
+    def _on_answer(self, challenge: Challenge | None) -> None:
+        if challenge is not None:
+            self._refuse(challenge)
+        elif self.is_needed:
+            self.challenge = None
+            self._may_try.set()
+
+    def _refuse(self, challenge: Challenge) -> None:
+        found = _refusals.get()
+        if found is not None:
+            found.append(challenge)
+        self.challenge = challenge
+        if self.is_needed:
+            self._may_try.clear()
+
+
+def _wants(challenge: Challenge) -> str:
+    if challenge.status == _UNAUTHORIZED:
+        return "wants the user to log in"
+    response = challenge.response_to(httpx2.Request("POST", "http://server"))
+    scope = extract_field_from_www_auth(response, "scope")
+    return f"wants more rights than the user's log-in gave: {scope!r}" if scope else "wants more rights"
