@@ -13,7 +13,8 @@ class LoginStatus:
 
     Args:
         state: How it stands.
-        said: What there is to say of that, in a sentence: what it is for, or why the last try gave nothing.
+        said: What there is to say of that, in a sentence: why the last try gave nothing, or what is wanted besides.
+            Of one that is logged in, where.
         address: While a person is at it, what they open in their browser.
     """
 

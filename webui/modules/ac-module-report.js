@@ -7,7 +7,7 @@ import '../ui/ac-icon.js';
 
 /**
  * @typedef {{name: string, originalName: string, state: 'accepted' | 'refused' | 'waiting' | '', fingerprint: string}} OfferedTool
- * @typedef {{facts: Record<string, string>, log: string, tools: OfferedTool[]}} Report
+ * @typedef {{facts: Record<string, string>, log: string, tools: OfferedTool[], login: import('./ac-module-login.js').Login | null}} Report
  */
 
 const KINDS = {accepted: 'ok', waiting: 'warn', refused: 'danger'};
@@ -53,8 +53,11 @@ export class AcModuleReport extends Localized(LitElement) {
 
   render() {
     if (!this._report) return nothing;
-    const {facts, log, tools} = this._report;
-    return html`${this._now(facts, log)} ${this._seen(tools.filter(({state}) => state))}`;
+    const {facts, log, tools, login} = this._report;
+    if (login) void import('./ac-module-login.js');
+    return html`
+      ${login ? html`<ac-module-login .module=${this.module} .login=${login} @ac-login-changed=${this._onLogin}></ac-module-login>` : nothing}
+      ${this._now(facts, log)} ${this._seen(tools.filter(({state}) => state))}`;
   }
 
   /** @param {Record<string, string>} facts @param {string} log */
@@ -87,6 +90,12 @@ export class AcModuleReport extends Localized(LitElement) {
               <code class="muted" title=${t('modules.report.fingerprint')}>${tool.fingerprint}</code></li>`)}</ul>
         </details></div>
       </section>`;
+  }
+
+  /** @param {CustomEvent<import('./ac-module-login.js').Login | null>} event */
+  _onLogin({detail}) {
+    if (detail && this._report) this._report = {...this._report, login: detail};
+    else void this._load();
   }
 
   async _load() {

@@ -97,7 +97,7 @@ export class AcViewModule extends Localized(LitElement) {
       </header>
       ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)} ${this._advice(module)}
       ${state === 'failed' ? this._settings(module) : nothing}
-      ${this._block(module)} ${state === 'ready' ? html`<ac-module-report module=${name}></ac-module-report>` : nothing} ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
+      ${state === 'ready' ? html`<ac-module-report module=${name}></ac-module-report>` : nothing} ${this._block(module)} ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
       ${state === 'failed' ? nothing : this._settings(module)}
       ${this._about(module)}`;
   }

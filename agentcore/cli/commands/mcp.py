@@ -137,6 +137,37 @@ def test(config_path: Path, as_json: bool, name: str) -> int:
     return ExitCode.CALL_FAILED if trial.reason else ExitCode.OK
 
 
+@mcp.command("login")
+@config_option
+@click.option("--no-browser", is_flag=True, help="Only say the address; it can be opened on another machine too.")
+@click.option("--landed", metavar="ADDRESS", help="Where the browser ended, if it could not reach this machine.")
+@click.argument("name")
+def log_in(config_path: Path, no_browser: bool, landed: str | None, name: str) -> int:
+    """Log in at an MCP server that wants that (OAuth), in your browser; a server has to run (agentcore serve).
+
+    What the log-in gives is kept in the state folder, for that server's address alone, and renewed by itself.
+
+    \b
+    Examples:
+      agentcore mcp login linear
+      agentcore mcp login linear --no-browser
+      agentcore mcp login linear --landed 'http://127.0.0.1:40123/callback?code=…&state=…'
+    """
+    from agentcore.cli.backend.logging_in import log_in_to
+
+    return log_in_to(config_path, _module_meant(config_path, name), opens=not no_browser, landed=landed)
+
+
+@mcp.command("logout")
+@config_option
+@click.argument("name")
+def log_out(config_path: Path, name: str) -> int:
+    """Log out at an MCP server: what its log-in gave is forgotten, and ended there where that is possible."""
+    from agentcore.cli.backend.logging_in import log_out_of
+
+    return log_out_of(config_path, _module_meant(config_path, name))
+
+
 @mcp.command("import")
 @config_option
 @click.option("--all", "takes_all", is_flag=True, help="Take all that are found.")
@@ -197,6 +228,16 @@ def _known(name: str, servers: Mapping[str, Any]) -> None:
         from agentcore.near_names import near_names, unknown_name
 
         raise CliError(unknown_name("server", name, near_names(name, list(servers))))
+
+
+def _module_meant(config_path: Path, name: str) -> str:
+    """The module of a server that is named as in app.json, or as its module is."""
+    servers = _servers(config_path)
+    modules = {_module_of(key) for key in servers}
+    if name in servers or name not in modules:
+        _known(name, servers)
+        return _module_of(name)
+    return name
 
 
 def _block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:
@@ -276,12 +317,15 @@ def _change_all(
 
 def _change_here(config_path: Path, name: str, block: dict[str, Any] | None) -> None:
     from agentcore.config import ConfigFile, set_modules, without_value
+    from agentcore.store.credentials import forget_module_secrets
+    from agentcore.store.state import locate_state_dir
 
     module, listed = _module_of(name), _listed(config_path)
     file = ConfigFile.read(config_path)
     if block is None:
         file.with_text(without_value(file.source, (_FAMILY, name)))
         set_modules(config_path, tuple(other for other in listed if other != module))
+        forget_module_secrets(locate_state_dir(config_path), module)
     else:
         file.with_value((_FAMILY, name), block)
         if module not in listed:

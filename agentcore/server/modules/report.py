@@ -30,7 +30,7 @@ class LoginView(BaseModel, defer_build=True):
     """How the log-in stands that the module needs."""
 
     state: LoginState
-    said: Annotated[str, Field(description="What it is for, or why the last try gave nothing; or empty.")]
+    said: Annotated[str, Field(description="Why the last try gave nothing, or where one is logged in; or empty.")]
     address: Annotated[str, Field(description="While it is waited for: what is to be opened in the browser; or empty.")]
 
 

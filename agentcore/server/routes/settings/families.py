@@ -21,7 +21,7 @@ from agentcore.server.modules.pasted import BLOCKS, Pasted, read_pasted, secrets
 from agentcore.server.page.settings_view import not_written
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, StrictWireModel
-from agentcore.store.credentials import check_secret, keep_secret, read_secrets
+from agentcore.store.credentials import check_secret, forget_module_secrets, keep_secret, read_secrets
 from agentcore.store.record import notice
 
 _TEXT_CHARS = 200_000
@@ -158,6 +158,8 @@ async def _apply(exchange: Exchange, change: BlockChange) -> None:
         if exchange.body.secrets:
             paths = [pointer(("secrets", name)) for name in exchange.body.secrets]
             host.events.publish("settings.changed", {"module": None, "paths": paths})
+    for name in [name_of_block(change.family, key) for key, block in exchange.body.blocks.items() if block is None]:
+        await asyncio.to_thread(forget_module_secrets, host.state.path, name)
     _note(exchange, "settings_changed", module=None, paths=list(change.paths))
 
 

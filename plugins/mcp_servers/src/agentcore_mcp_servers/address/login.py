@@ -98,7 +98,8 @@ class ServerLogin:
         if asking is not None:
             return LoginStatus("waiting", "", asking.address)
         if self.challenge is not None:
-            return LoginStatus("needed", self._said or f"The server {_wants(self.challenge)}.")
+            more = "" if self.is_needed else f"The server {_wants(self.challenge)}."
+            return LoginStatus("needed", self._said or more)
         if self._keyring.kept.tokens is not None:
             issuer = urlsplit(self._keyring.kept.issuer or self._keyring.kept.url).netloc
             return LoginStatus("logged_in", issuer)
