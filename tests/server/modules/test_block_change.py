@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.store.credentials import read_secrets
+from agentcore.store.credentials import ModuleSecrets, read_secrets
 from tests.host.installing import Site
 from tests.server.approving import Browser, approver, page
 from tests.server.modules import bells
@@ -136,6 +136,15 @@ async def test_removed_block_ends_its_module_and_leaves_the_list(server, asker, 
     assert "bell_big" in names
     assert "bell_small" not in names
     assert (await state(asker, "bell_big"))["state"] == "ready"
+
+
+async def test_what_a_removed_blocks_module_kept_goes_with_it(server, asker, person):
+    await change(asker, person, {"small": {"sound": "ding"}, "big": {"sound": "dong"}})
+    folder = server.running.host.state.path
+    for name in ("bell_small", "bell_big"):
+        await ModuleSecrets(folder, name).write({"token": "of a log-in"})
+    await change(asker, person, {"small": None})
+    assert [file.name for file in (folder / "module_secrets").iterdir()] == ["bell_big.json"]
 
 
 async def test_preview_shows_the_diff_and_nothing_waits(server, asker, person):
