@@ -1,9 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {tableIn, tableOf} from '../ui/content/table-of.js';
-import {holdsDiff} from '../ui/content/unified-diff.js';
 import {base, buttons} from '../ui/styles.js';
-import '../ui/content/ac-diff.js';
 import '../ui/content/ac-json-tree.js';
 import '../ui/content/ac-table.js';
 
@@ -35,7 +33,7 @@ export class AcResultData extends Localized(LitElement) {
   render() {
     const table = tableOf(this.value);
     const inner = table ? null : tableIn(this.value);
-    if (!table && !inner) return html`${this._renderDiffs()}${this._renderTree()}`;
+    if (!table && !inner) return this._renderTree();
     return html`
       ${this.onlyTable ? nothing : html`<div class="forms" role="group" aria-label=${t('results.shownAs')}>${this._renderChoice('table', false)}${this._renderChoice('json', true)}</div>`}
       ${this._isTree ? this._renderTree() : html`
@@ -50,13 +48,6 @@ export class AcResultData extends Localized(LitElement) {
 
   _renderTree() {
     return html`<ac-json-tree class="tree" .value=${this.value}></ac-json-tree>`;
-  }
-
-  /** A diff is for reading, wherever in the data it stands at the top. */
-  _renderDiffs() {
-    if (this.value === null || typeof this.value !== 'object') return nothing;
-    const diffs = Object.values(this.value).filter((part) => typeof part === 'string' && holdsDiff(part));
-    return diffs.map((text) => html`<ac-diff folds .text=${text}></ac-diff>`);
   }
 }
 customElements.define('ac-result-data', AcResultData);

@@ -1,9 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {jsonOf} from './recognise.js';
+import {diffsIn, jsonOf} from './recognise.js';
 import {base, buttons} from '../ui/styles.js';
 import './ac-artifact.js';
 import '../ui/content/ac-code.js';
+import '../ui/content/ac-diff.js';
 import './ac-result-audio.js';
 import './ac-result-data.js';
 import './ac-result-error.js';
@@ -12,7 +13,8 @@ import './ac-result-text.js';
 
 /**
  * How a call ended: its content as what it is, its data, or its error. `isRaw` shows the envelope as JSON;
- * `isBrief` leaves the structured data to whoever shows them beside it.
+ * `isBrief` leaves the structured data
+ * to whoever shows them beside it, but for a diff in them.
  * @slot actions  For the error, such as a button to try again.
  */
 export class AcResult extends Localized(LitElement) {
@@ -47,8 +49,10 @@ export class AcResult extends Localized(LitElement) {
     const hasData = data !== null && data !== undefined;
     const blocks = content.filter((block) => !(hasData && block.type === 'text' && repeats(block.text, data)));
     const isShort = hasData && typeof data !== 'object';
+    const diffs = diffsIn(data).filter((diff) => !blocks.some((block) => block.type === 'text' && block.text.includes(diff.trim())));
     return html`
       ${blocks.map((block) => this._renderBlock(block, data))}
+      ${diffs.map((text) => html`<ac-diff folds .text=${text}></ac-diff>`)}
       ${truncated ? html`<p class="notice">${t('results.truncated')}</p>` : nothing}
       ${hasData && (blocks.length === 0 || isShort) ? html`<ac-result-data .value=${data}></ac-result-data>` : nothing}
       ${hasData && blocks.length > 0 && !isShort && !this.isBrief ? html`

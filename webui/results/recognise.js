@@ -23,6 +23,16 @@ export function formsOf(text) {
 }
 
 /**
+ * The diffs that structured data hold at their top: they are for reading, whatever the text beside them says.
+ * @param {any} data
+ * @returns {string[]}
+ */
+export function diffsIn(data) {
+  if (data === null || typeof data !== 'object') return [];
+  return Object.values(data).filter((part) => typeof part === 'string' && holdsDiff(part));
+}
+
+/**
  * The object or list that a text is; undefined when it is none.
  * @param {string} text
  * @returns {any}

@@ -26,10 +26,10 @@ NUMBERED = "     9\tdef main():\n    10\t    return '<b>'\n    11\t# done"
 
 @pytest.fixture
 def result(mount):
-    async def make(*texts, data=None, options=None, **envelope):
+    async def make(*texts, data=None, options=None, is_brief=False, **envelope):
         content = [{"type": "text", "text": text} for text in texts]
         shown = {"ok": True, "callId": "call_1", "content": content, "data": data, **envelope}
-        return await mount("ac-result", envelope=shown, options=options)
+        return await mount("ac-result", envelope=shown, isBrief=is_brief, options=options)
 
     return make
 
@@ -73,6 +73,18 @@ async def test_diff_inside_of_a_text_is_shown_line_by_line(result):
     assert await page.locator("ac-diff tr.removed td").all_inner_texts() == ["2", "", "-", "two"]
     assert await page.locator("ac-diff tr.note td").last.inner_text() == "No newline at end of file"
     await expect(page.get_by_text("1 line added")).to_be_attached()
+
+
+@pytest.mark.parametrize("is_brief", [False, True])
+async def test_diff_in_the_data_is_shown_beside_a_text_that_has_it_not(result, is_brief):
+    diff = DIFF.split("\n", 1)[1].partition("\n\n")[0] + "\n"
+    shown = await result("Overwrote notes/a.txt.", data={"path": "notes/a.txt", "diff": diff}, is_brief=is_brief)
+    page = shown.page
+    await expect(page.get_by_text("Overwrote notes/a.txt.")).to_be_visible()
+    await expect(page.locator("ac-diff tr.added .text")).to_have_text("zwei")
+    shown = await result(DIFF, data={"path": "notes/a.txt", "diff": diff}, is_brief=is_brief)
+    await expect(shown.page.get_by_text("That is all.")).to_be_visible()
+    await expect(shown.page.locator("ac-diff")).to_have_count(1)
 
 
 async def test_numbered_lines_are_code_in_the_language_of_their_file(result):

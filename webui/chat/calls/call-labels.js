@@ -1,5 +1,6 @@
 /** A call in few words: what it is about, and what came of it. */
 import {formatNumber, t} from '../../base/i18n.js';
+import {diffsIn} from '../../results/recognise.js';
 import {holdsDiff, parseDiff} from '../../ui/content/unified-diff.js';
 import {wordsOf} from './words.js';
 
@@ -57,8 +58,7 @@ export function holdsPicture(envelope) {
 /** @param {Envelope | null | undefined} envelope @returns {string} */
 function diffIn(envelope) {
   const texts = (envelope?.content ?? []).map((block) => (block.type === 'text' ? block.text : ''));
-  const parts = envelope?.data && typeof envelope.data === 'object' ? Object.values(envelope.data) : [];
-  return [...texts, ...parts].find((part) => typeof part === 'string' && holdsDiff(part)) ?? '';
+  return texts.find(holdsDiff) ?? diffsIn(envelope?.data)[0] ?? '';
 }
 
 /** What a value holds, without the signs of JSON. @param {any} value @returns {string} */
