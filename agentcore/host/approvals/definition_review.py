@@ -23,6 +23,9 @@ INSTRUCTIONS = "instructions for models"
 AT_ONCE = 100
 """Definitions that a person is shown in one change; of more, the others come after it."""
 
+_LINE_CHARS = 80
+"""Longer values are shown part by part: that is read sooner, and one that changed stands out."""
+
 _SERVER = Principal("server")
 _WORD = re.compile(r"[A-Za-z0-9_-]{6,64}")
 
@@ -163,7 +166,7 @@ def _text(definition: ToolDefinition) -> str:
     }
     lines = [_indented(definition.description)]
     lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]
-    lines += [f"{name}: {_json(value)}" for name, value in parts.items() if value]
+    lines += [line for name, value in parts.items() if value for line in _outlined(f"{name}:", value)]
     return "\n".join(lines)
 
 
@@ -172,7 +175,7 @@ def _indented(text: str) -> str:
 
 
 def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
-    """All of a schema, an argument a line: what stands on fewer lines is read sooner."""
+    """All of a schema, an argument after the other."""
     rest = dict(schema)
     properties, required = rest.pop("properties", {}), rest.pop("required", [])
     if (
@@ -180,12 +183,12 @@ def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
         or not isinstance(required, list)
         or not set(properties) >= {*map(str, required)}
     ):
-        yield _json(schema)
+        yield from _outlined("schema:", schema)
         return
     for name, part in sorted(properties.items()):
-        yield f"{_json(name)}{' (required)' if name in required else ''}: {_json(part)}"
+        yield from _outlined(f"{_json(name)}{' (required)' if name in required else ''}:", part)
     if rest != {"type": "object"}:
-        yield f"besides: {_json(rest)}"
+        yield from _outlined("besides:", rest)
 
 
 def _view(view: str | ToolView | None) -> dict[str, Any]:
@@ -204,6 +207,22 @@ def _view(view: str | ToolView | None) -> dict[str, Any]:
 
 def _fingerprint(document: str) -> str:
     return f"sha256 {hashlib.sha256(document.encode()).hexdigest()}, {len(document):,} characters"
+
+
+def _outlined(before: str, value: Any) -> Iterator[str]:
+    """A value after what stands before it: on its line where it is short, else part by part below it.
+
+    Different values give different lines: names and texts stand as JSON has them, in quotes.
+    """
+    parts: Iterable[tuple[str, Any]] = ()
+    if len(before) + len(line := _json(value)) >= _LINE_CHARS:
+        if isinstance(value, Mapping):
+            parts = ((f"{_json(name)}:", part) for name, part in sorted(value.items()))
+        elif isinstance(value, list | tuple):
+            parts = (("-", part) for part in value)
+    below = [f"  {each}" for name, part in parts for each in _outlined(name, part)]
+    yield before if below else f"{before} {line}"
+    yield from below
 
 
 def _json(value: Any) -> str:

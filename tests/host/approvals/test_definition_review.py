@@ -159,6 +159,28 @@ async def test_whatever_changes_of_a_definition_is_seen(started, change):
     assert "elsewhere_shout" in running.host.registry.tools
 
 
+async def test_a_long_schema_is_shown_part_by_part_so_that_what_changed_in_it_stands_out(started):
+    def nested(said):
+        item = {
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": said}, "size": {"minimum": 1}},
+        }
+        return {"type": "object", "properties": {"items": {"type": "array", "items": item}}, "required": ["items"]}
+
+    running, module = started
+    module.other = {"input_schema": nested("The name of the entity, as others know it.")}
+    await changed(running, module)
+    ((_, diff),) = (await decide(running, approved=True)).diff
+    assert '+  "items" (required):\n' in diff
+    assert '+        "size": {"minimum": 1}\n' in diff
+    module.other = {"input_schema": nested("The name of the entity, as nobody knows it.")}
+    await changed(running, module)
+    ((_, diff),) = (await decide(running, approved=True)).diff
+    marked = [line for line in diff.splitlines()[2:] if line[0] in "+-"]
+    assert [line[0] for line in marked] == ["-", "+"]
+    assert "as nobody knows it." in marked[1]
+
+
 async def test_what_was_refused_is_asked_about_when_the_module_starts_again(started):
     running, module = started
     await changed(running, module, elsewhere_third="Third.")
