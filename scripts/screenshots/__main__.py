@@ -1,6 +1,6 @@
 """Takes a picture of every view of the page: light, dark, on a phone, in Chinese; empty, failing, long.
 
-The browser extension is taken in a real window, beside a page: NAME is then `extension`.
+The browser extension is taken in a real window, beside a page: NAME is then `extension`. MCP both ways is `mcp`.
 
 Run: python scripts/screenshots [NAME …]; the pictures go to docs/images.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from beside_a_page import take_beside_a_page
+from both_ways import serving_both_ways, take_both_ways
 from playwright.async_api import Browser, Page, async_playwright
 from provider import open_provider
 from scenes import SCENES, Scene, Server
@@ -112,6 +113,14 @@ async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
                 await page.context.close()
 
 
+async def _take_both_ways(browser: Browser) -> None:
+    for look in LOOKS[:2]:
+        async with serving_both_ways() as server:
+            page = await _logged_in(browser, server, look)
+            await take_both_ways(page, server, _TARGET, look.name)
+            await page.context.close()
+
+
 async def main(names: Sequence[str]) -> None:
     """Take the pictures of some scenes, or of all."""
     _TARGET.mkdir(parents=True, exist_ok=True)
@@ -119,6 +128,8 @@ async def main(names: Sequence[str]) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
         await _take_all(browser, scenes)
+        if not names or "mcp" in names:
+            await _take_both_ways(browser)
         await browser.close()
         if not names or "extension" in names:
             await take_beside_a_page(playwright, _TARGET)

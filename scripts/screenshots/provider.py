@@ -34,18 +34,21 @@ _DIFF = """--- a/TODO.md
 """.format(blank=" ")
 Calls = tuple[tuple[str, dict[str, Any]], ...]
 """Names of tools with arguments."""
-STEPS: tuple[tuple[str, Calls], ...] = (
+Steps = tuple[tuple[str, Calls], ...]
+"""What is said, and which tools are called with what; the next step follows the results of the one before."""
+STEPS: Steps = (
     ("I look through the folder first.", (("glob", {"pattern": "**/*"}), ("read_file", {"path": "notes.md"}))),
     (_ANSWER, (("edit", {"path": "TODO.md", "diff": _DIFF}),)),
     ("Both stand in `TODO.md` now.", ()),
 )
-"""What is said, and which tools are called with what; the next step follows the results of the one before."""
+_PLAYED = web.AppKey("played", Steps)
 
 
 @asynccontextmanager
-async def open_provider() -> AsyncIterator[str]:
+async def open_provider(steps: Steps = STEPS) -> AsyncIterator[str]:
     """Serve it; gives its address, as settings take it."""
     app = web.Application()
+    app[_PLAYED] = steps
     app.router.add_post("/v1/chat/completions", _answer)
     app.router.add_get("/v1/models", _list)
     async with TestServer(app) as server:
@@ -60,7 +63,8 @@ async def _list(_request: web.Request) -> web.Response:
 async def _answer(request: web.Request) -> web.StreamResponse:
     messages = (await request.json())["messages"]
     answered = sum(message["role"] == "assistant" for message in messages)
-    return await reply(request, *STEPS[answered % len(STEPS)])
+    steps = request.app[_PLAYED]
+    return await reply(request, *steps[answered % len(steps)])
 
 
 async def reply(request: web.Request, said: str, calls: Calls) -> web.StreamResponse:

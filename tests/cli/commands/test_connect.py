@@ -231,3 +231,28 @@ def test_the_page_of_docs_lists_each_client_with_what_it_gets(place, home):
     for client, waits in listed.items():
         place.run("connect", client, "--yes")
         assert ("--wait" in words_of(servers_in(home, client)["agentcore"])) == (waits == "10 minutes")
+
+
+def test_the_page_of_docs_gives_each_client_the_block_that_it_gets(place, home):
+    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text("utf-8")
+    shown = re.findall(
+        r"^```(json|toml|yaml)\n(.*?\n)```$", page.split("## What each client gets")[1], re.MULTILINE | re.DOTALL
+    )
+    read = {"json": json.loads, "toml": tomllib.loads, "yaml": YAML(typ="safe").load}
+    blocks = [read[kind](text) for kind, text in shown]
+    app = str(place.folder / "app.json")
+    for client, (_, parent) in FILES.items():
+        place.run("connect", client, "--yes")
+        written = servers_in(home, client)["agentcore"]
+        command = written.get("command", written.get("cmd"))
+        program = command[0] if isinstance(command, list) else command
+        expected = json.loads(
+            json.dumps(written)
+            .replace(program, "/opt/agentcore/bin/agentcore")
+            .replace(app, "/home/me/assistant/app.json")
+        )
+        (name,) = parent
+        named = json.dumps([block.get(name, {}).get("agentcore") for block in blocks])
+        if client in ("cursor", "windsurf"):
+            named = named.replace("claude-desktop", client)
+        assert expected in json.loads(named), client
