@@ -6,6 +6,16 @@ import time
 
 WAY = sys.argv[1]
 OBJECT = {"type": "object"}
+
+
+def deep(levels: int) -> dict:
+    """A schema of lists of lists."""
+    schema: dict = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
 TOOLS = {
     "unreadable": [
         {"name": "good", "inputSchema": OBJECT},
@@ -13,6 +23,22 @@ TOOLS = {
         "no tool at all",
         {"name": "no_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "nothing"}}}},
     ],
+    "huge": [
+        {"name": "good", "inputSchema": OBJECT},
+        {"name": "long", "inputSchema": {"type": "object", "properties": {"a": {"description": "x" * 1_000_000}}}},
+        {"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep(60)}}},
+        {
+            "name": "round",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/$defs/node"}},
+                "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+            },
+        },
+        {"name": "elsewhere", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/s"}}}},
+        {"name": "told", "description": "y" * 1_000_000, "inputSchema": OBJECT},
+    ],
+    "bottomless": [{"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep(500)}}}],
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
     "taken": [{"name": "resources", "inputSchema": OBJECT}],
@@ -110,6 +136,12 @@ for line in sys.stdin:
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
             send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about, **said}})
+        case "tools/list" if WAY in ("endless", "circling"):
+            number = int((asked.get("params") or {}).get("cursor") or 0) + 1
+            found = [{"name": f"tool_{number}", "inputSchema": OBJECT}]
+            send(
+                {"id": asked["id"], "result": {"tools": found, "nextCursor": "1" if WAY == "circling" else str(number)}}
+            )
         case "tools/list":
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
         case "prompts/list" | "resources/list" | "resources/read" if WAY == "slow_extras":

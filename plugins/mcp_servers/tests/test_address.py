@@ -10,7 +10,6 @@ import pytest
 from aiohttp import web
 
 HERE = Path(__file__).parent
-CACHED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 @pytest.fixture
@@ -72,51 +71,6 @@ async def test_a_server_that_cannot_be_reached_is_the_reason(mount, port):
 async def test_the_metadata_of_a_cloud_is_no_server(mount):
     host = await mount({"url": "http://169.254.169.254/mcp"}, is_failure_expected=True)
     assert "its address is refused" in host.host.modules.get("mcp_example").reason
-
-
-def said_of(method, is_stateless):
-    """What a server says of itself, in one of the newest revisions."""
-    tools = {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]}
-    about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
-    match method:
-        case "server/discover" if is_stateless:
-            return {"result": {"supportedVersions": ["2026-07-28"], **about, **CACHED}}
-        case "initialize" if not is_stateless:
-            return {"result": {"protocolVersion": "2025-06-18", **about}}
-        case "tools/list":
-            return {"result": tools | (CACHED if is_stateless else {})}
-        case _:
-            return {"error": {"code": -32601, "message": "no such method"}}
-
-
-@pytest.fixture
-async def answering():
-    """A server that answers every call of a tool as a test says; gives its address."""
-    runners = []
-
-    async def start(answer, *, is_stateless=False):
-        async def serve(request):
-            if request.method != "POST":
-                return web.Response(status=405)
-            asked = await request.json()
-            if asked.get("method") == "tools/call":
-                return await answer(request, asked)
-            if "id" not in asked:
-                return web.Response(status=202)
-            return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **said_of(asked["method"], is_stateless)})
-
-        app = web.Application()
-        app.router.add_route("*", "/mcp", serve)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        runners.append(runner)
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        return f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/mcp"
-
-    yield start
-    for runner in runners:
-        await runner.cleanup()
 
 
 async def test_an_answer_that_is_too_long_ends_its_call(mount, answering):

@@ -166,6 +166,26 @@ async def test_a_tool_that_cannot_be_read_takes_no_other_away(mount, odd):
     assert "example_no_object" not in tools_of(host)
 
 
+@pytest.mark.parametrize("way", ["endless", "circling"])
+async def test_a_list_without_an_end_is_read_to_a_bound(mount, odd, way):
+    tools = [name for name in tools_of(await mount(odd(way), is_failure_expected=True)) if name.startswith("example_")]
+    assert "example_tool_1" in tools
+    assert len(tools) <= 100
+
+
+async def test_tools_with_huge_schemas_take_no_other_away(mount, odd):
+    host = await mount(odd("huge"), is_failure_expected=True)
+    tools = [name for name in tools_of(host) if name.startswith("example_")]
+    assert tools == ["example_good", "example_round"]
+    for name in tools:
+        assert await text_of(host, name) == "done"
+
+
+async def test_a_list_that_cannot_be_read_is_the_reason_at_once(mount, odd):
+    host = await mount(odd("bottomless"), is_failure_expected=True)
+    assert "answered with what is no message of MCP" in host.host.modules.get("mcp_example").reason
+
+
 async def test_of_two_tools_with_one_name_the_first_counts_and_both_are_named(mount, odd, capsys):
     host = await mount(odd("alike"))
     assert [name for name in tools_of(host) if name.startswith("example")] == ["example_a_b"]

@@ -7,11 +7,15 @@ from pydantic import ValidationError
 from agentcore.api import ToolError
 
 _SAID_CHARS = 4_000
+_PARSING = "Failed to parse "
+"""What the SDK begins with; what follows is for those who work on it."""
 
 
 def reason_of(error: MCPError | ValidationError) -> str:
     """What a server said is wrong, or what is wrong with what it said."""
     if isinstance(error, MCPError):
+        if error.error.code == types.PARSE_ERROR and error.error.message.startswith(_PARSING):
+            return f"its answer is no message of MCP (code {types.PARSE_ERROR})"
         return f"{error.error.message[:_SAID_CHARS]} (code {error.error.code})"
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])

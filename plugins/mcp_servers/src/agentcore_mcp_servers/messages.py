@@ -12,6 +12,7 @@ MESSAGE_BYTES = 16 * 1024 * 1024
 
 _HEAD_BYTES = 4096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"(?:[^"\\]|\\.){1,200}")')
+_ASKS = re.compile(rb'\s*,\s*"method"')
 _JUNK_SHOWN = 200
 
 
@@ -24,7 +25,8 @@ class Junk(str):
 class MessageLines:
     """Takes bytes as they come, and gives the messages in them.
 
-    What is longer than a message may be is not kept. If it began as an answer, whoever waits for that is told.
+    What is longer than a message may be is not kept. If that, or what cannot be read, began as an answer, whoever waits
+    for it is told.
     """
 
     def __init__(self) -> None:
@@ -54,20 +56,23 @@ class MessageLines:
         size, head, line = self._size, self._head, b"".join(self._parts)
         self._parts, self._size, self._head = [], 0, b""
         if size > MESSAGE_BYTES:
-            return _too_long(head, size)
+            said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
+            return _error_for(head, said) or Junk(said)
         if not line.strip():
             return None
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            return Junk(line[:_JUNK_SHOWN].decode("utf-8", "replace"))
+            junk = Junk(line[:_JUNK_SHOWN].decode("utf-8", "replace"))
+            return _error_for(line[:_HEAD_BYTES], "what is no message of MCP") or junk
 
 
-def _too_long(head: bytes, size: int) -> Message | Junk:
-    said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
+def _error_for(head: bytes, said: str) -> Message | None:
+    """What is told to the one who waits for an answer that began so, and was none; None: nobody waits for it."""
     found = _ID.search(head)
-    if found is None or b'"method"' in head[: found.start()]:
-        return Junk(said)
+    if found is None or b'"method"' in head[: found.start()] or _ASKS.match(head, found.end()):
+        return None
     raw = found.group(1)
     error = types.ErrorData(code=types.INTERNAL_ERROR, message=f"the server answered with {said}")
-    return types.JSONRPCError(jsonrpc="2.0", id=raw[1:-1].decode() if raw[:1] == b'"' else int(raw), error=error)
+    ident = raw[1:-1].decode("utf-8", "replace") if raw[:1] == b'"' else int(raw)
+    return types.JSONRPCError(jsonrpc="2.0", id=ident, error=error)

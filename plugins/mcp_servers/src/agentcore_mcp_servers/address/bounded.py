@@ -1,14 +1,21 @@
-"""Answers over HTTP that are no longer than a message may be."""
+"""Answers over HTTP that are no longer than a message may be, however they are packed."""
 
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx2
 
 from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
+_PACKED = ("gzip", "deflate")
+_EITHER_HEAD = 32 + zlib.MAX_WBITS  # gzip's or zlib's
+_PART_BYTES = 64 * 1024
+
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Gives answers that are no longer than a message may be; streams of events are bounded by the SDK.
+    """Gives answers that are no longer than a message may be; streams of events are bounded by the SDK, event by event.
+
+    A short answer can be packed so that it fills the memory when it is unpacked. So it is unpacked here, part by part.
 
     Args:
         inner: What sends.
@@ -19,11 +26,18 @@ class Bounded(httpx2.AsyncBaseTransport):
         self._inner, self._limit_bytes = inner, limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request."""
+        """Send a request; reading the answer raises what is wrong with it (`httpx2.ReadError`, `.DecodingError`)."""
+        request.headers["accept-encoding"] = ", ".join(_PACKED)
         response = await self._inner.handle_async_request(request)
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
-            response.stream = _BoundedStream(response.stream, self._limit_bytes)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
+        stream: AsyncIterator[bytes] = aiter(response.stream)
+        packing = response.headers.pop("content-encoding", "identity").strip().lower()
+        if packing not in ("", "identity"):
+            response.headers.pop("content-length", None)
+            stream = _unpacked(stream, packing)
+        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            stream = _short(stream, self._limit_bytes)
+        response.stream = _Stream(stream, response.stream.aclose)
         return response
 
     async def aclose(self) -> None:
@@ -31,17 +45,36 @@ class Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, limit_bytes: int) -> None:
-        self._inner, self._limit_bytes = inner, limit_bytes
+class _Stream(httpx2.AsyncByteStream):
+    def __init__(self, parts: AsyncIterator[bytes], close: Callable[[], Awaitable[None]]) -> None:
+        self._parts, self._close = parts, close
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in self._inner:
-            size += len(part)
-            if size > self._limit_bytes:
-                raise httpx2.ReadError(f"an answer of over {self._limit_bytes:,} bytes, which is the bound")
-            yield part
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._parts
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._close()
+
+
+async def _unpacked(parts: AsyncIterator[bytes], packing: str) -> AsyncIterator[bytes]:
+    if packing not in _PACKED:
+        raise httpx2.DecodingError(f"an answer that is packed as {packing[:40]!r}, which was not asked for")
+    unpacking = zlib.decompressobj(_EITHER_HEAD)
+    try:
+        async for packed in parts:
+            rest = packed
+            while rest:
+                yield unpacking.decompress(rest, _PART_BYTES)
+                rest = unpacking.unconsumed_tail
+        yield unpacking.flush()
+    except zlib.error as exc:
+        raise httpx2.DecodingError(f"an answer that cannot be unpacked: {exc}") from exc
+
+
+async def _short(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIterator[bytes]:
+    size = 0
+    async for part in parts:
+        size += len(part)
+        if size > limit_bytes:
+            raise httpx2.ReadError(f"an answer of over {limit_bytes:,} bytes, which is the bound")
+        yield part

@@ -17,8 +17,10 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 
 from agentcore.api import Background, ToolError, UrlPolicy
+from agentcore_mcp_servers.address.answers import Answers
 from agentcore_mcp_servers.address.bounded import Bounded
 from agentcore_mcp_servers.listed import drop_unreadable
+from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
 _CONNECT_SECONDS = 30.0
 _SILENCE_SECONDS = 3600.0
@@ -92,7 +94,8 @@ class ServerAddress:
     async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         if self._is_sse:
             return sse_client(self._url, dict(self._headers), _CONNECT_SECONDS, _SILENCE_SECONDS, self._sse_client)
-        return streamable_http_client(self._url, http_client=await stack.enter_async_context(self._client()))
+        http = await stack.enter_async_context(self._client())
+        return streamable_http_client(self._url, http_client=http, max_sse_event_size=MESSAGE_BYTES)
 
     def _sse_client(
         self,
@@ -108,7 +111,7 @@ class ServerAddress:
             auth=self._auth,
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENCE_SECONDS),
             event_hooks={"response": [self._on_response]},
-            transport=Bounded(httpx2.AsyncHTTPTransport(trust_env=False)),
+            transport=Answers(Bounded(httpx2.AsyncHTTPTransport(trust_env=False))),
         )
 
     async def _on_response(self, response: httpx2.Response) -> None:

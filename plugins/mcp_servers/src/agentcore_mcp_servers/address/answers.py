@@ -1,0 +1,88 @@
+"""`Answers`: what is wrong with an answer over HTTP stands in it, for the one who waits for it."""
+
+import json
+from typing import Any
+
+import httpx2
+import mcp_types as types
+
+_LEFT_ALONE = (401, 404)
+"""They ask for a log-in, and say that the session is forgotten."""
+_FIRST_ERROR = 400
+_FIRST_REDIRECT = 300
+_SAID_CHARS = 300
+
+
+class Answers(httpx2.AsyncBaseTransport):
+    """Gives each request of MCP an answer that can be read, or an error of MCP that says why there is none.
+
+    Without it an answer that breaks off, or is too long, ends the whole session, and the calls of others with it; and
+    of an error of HTTP nobody hears which one it was.
+
+    Args:
+        inner: What sends.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request."""
+        asked = _asked(request)
+        response = await self._inner.handle_async_request(request)
+        is_error = response.status_code >= _FIRST_ERROR
+        is_left_alone = response.status_code in _LEFT_ALONE or _FIRST_REDIRECT <= response.status_code < _FIRST_ERROR
+        has_json = response.headers.get("content-type", "").lower().startswith("application/json")
+        if asked is None or is_left_alone or not (is_error or has_json):
+            return response
+        try:
+            body = await _read(response)
+        except httpx2.HTTPError as exc:
+            body = _error(asked, f"its answer cannot be read: {str(exc) or type(exc).__name__}")
+        if is_error and not _is_error(body):
+            body = _error(asked, _refusal(response))
+        headers = httpx2.Headers(response.headers)
+        headers["content-type"], headers["content-length"] = "application/json", str(len(body))
+        headers.pop("transfer-encoding", None)
+        return httpx2.Response(response.status_code, headers=headers, content=body, extensions=response.extensions)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+def _asked(request: httpx2.Request) -> Any:
+    """The id of the request that waits for this answer; None: there is none."""
+    if request.method != "POST":
+        return None
+    try:
+        message = json.loads(request.content)
+    except (httpx2.RequestNotRead, ValueError):
+        return None
+    return message.get("id") if isinstance(message, dict) and "method" in message else None
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
+    try:
+        return b"".join([part async for part in response.stream])
+    finally:
+        await response.stream.aclose()
+
+
+def _is_error(body: bytes) -> bool:
+    try:
+        return isinstance(types.jsonrpc_message_adapter.validate_json(body, by_name=False), types.JSONRPCError)
+    except ValueError:
+        return False
+
+
+def _refusal(response: httpx2.Response) -> str:
+    wait = response.headers.get("retry-after", "")[:_SAID_CHARS]
+    said = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+    return f"{said}; it asks to wait for {wait} (seconds, or until then)" if wait else said
+
+
+def _error(asked: Any, said: str) -> bytes:
+    error = {"code": types.INTERNAL_ERROR, "message": said}
+    return json.dumps({"jsonrpc": "2.0", "id": asked, "error": error}).encode()
