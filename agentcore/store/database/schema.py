@@ -385,6 +385,25 @@ _SEEN_DEFINITIONS = (
     """,
 )
 
+_SEEN_DEFINITIONS_IN_ORDER = (
+    # SQLite 3.40 takes a sound file for broken where a table without a rowid has a column before one of its key
+    """
+    CREATE TABLE seen_definitions_in_order (
+        module TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        verdict TEXT NOT NULL CHECK (verdict IN ('accepted', 'refused')),
+        definition TEXT NOT NULL,
+        PRIMARY KEY (module, tool, verdict)
+    ) STRICT
+    """,
+    """
+    INSERT INTO seen_definitions_in_order (module, tool, verdict, definition)
+    SELECT module, tool, verdict, definition FROM seen_definitions
+    """,
+    "DROP TABLE seen_definitions",
+    "ALTER TABLE seen_definitions_in_order RENAME TO seen_definitions",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -406,5 +425,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CALL_WORDS,
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
+    _SEEN_DEFINITIONS_IN_ORDER,
 )
 """The statements of each step, in order."""

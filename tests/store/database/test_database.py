@@ -10,7 +10,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from agentcore.store.database.database import Database
+from agentcore.store.database.schema import MIGRATIONS
+from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
 from agentcore.store.state.errors import DatabaseTooNewError
+
+_BEFORE_ORDER = 20
+"""The schema whose table of seen definitions has a column before one of its key."""
 
 
 def make_table(connection: sqlite3.Connection) -> None:
@@ -135,6 +140,37 @@ async def test_sound_file_is_used_again_after_an_unclean_end(database_path: Path
     database_path.with_name("state.sqlite3.in-use").touch()
     async with Database.open(database_path) as database:
         assert await database.read(count_words) == 200
+
+
+@pytest.mark.spec("S7")
+async def test_what_a_person_has_accepted_outlives_an_unclean_end_in_any_form_of_its_table(database_path: Path) -> None:
+    """SQLite 3.40 takes a sound table for one with NULLs, where it has no rowid and a column before one of its key."""
+    rows = [("mcp_time", f"time_{number}", "text", "accepted") for number in range(20)]
+    connection = sqlite3.connect(database_path)
+    for statement in (statement for step in MIGRATIONS[:_BEFORE_ORDER] for statement in step):
+        connection.execute(statement)
+    connection.executemany("INSERT INTO seen_definitions (module, tool, definition, verdict) VALUES (?, ?, ?, ?)", rows)
+    connection.execute(f"PRAGMA user_version = {_BEFORE_ORDER}")
+    connection.commit()
+    connection.close()
+    for _ in range(2):
+        database_path.with_name("state.sqlite3.in-use").touch()
+        async with Database.open(database_path) as database:
+            assert database.broken_path is None
+            assert sorted(await SeenDefinitions(database).load()) == sorted(SeenRow(*row) for row in rows)
+
+
+def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:
+    connection = sqlite3.connect(":memory:")
+    for statement in (statement for step in MIGRATIONS for statement in step):
+        connection.execute(statement)
+    made = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL").fetchall()
+    tables = [name for name, sql in made if "WITHOUT ROWID" in sql]
+    assert "approvals" in tables
+    for name in tables:
+        keys = [row[5] for row in connection.execute(f"PRAGMA table_info({name})")]  # from 1; 0: none of the key
+        assert keys == sorted(keys, key=lambda key: key or len(keys)), name
+    connection.close()
 
 
 async def test_damage_met_in_use_has_the_next_start_look_through_the_file(database_path: Path) -> None:
