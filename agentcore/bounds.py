@@ -57,6 +57,12 @@ CLOSED_TABS = 20
 ICON_BYTES = 128 * 1024
 """The icon of one resource."""
 
+TOOL_ICON_BYTES = 16 * 1024
+"""One icon of a tool; lists of tools carry them."""
+
+TOOL_ICONS = 4
+"""Icons of one tool: for light and dark, small and large."""
+
 APPROVALS_WAITING = 100
 """Calls that wait for a person."""
 

@@ -14,6 +14,7 @@ from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedRes
 from agentcore.api.runtime import Runtime
 from agentcore.api.secrets import Secrets
 from agentcore.api.tool import tool
+from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.documents import PdfReader, PdfText, seen_text
@@ -77,6 +78,7 @@ __all__ = [
     "ToolContext",
     "ToolDefinition",
     "ToolError",
+    "ToolIcon",
     "ToolResult",
     "ToolView",
     "Track",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from pydantic import BaseModel
 
 from agentcore.api.context import ToolContext
+from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ class ToolDefinition:
             they cannot.
         complete: Says what an argument can be while a person types it, the best first; without side effects, within
             2 s. At most 100 texts of one line are shown. Arguments whose schema names their values need none.
+        icons: Pictures by which people know the tool; at most 4.
     """
 
     name: str
@@ -186,10 +188,11 @@ class ToolDefinition:
     view: str | ToolView | None = field(default=None, repr=False)
     in_views: str | None = None
     complete: Complete | None = field(default=None, repr=False, compare=False)
+    icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
 
     def acts_like(self, other: "ToolDefinition") -> bool:
-        """Whether what a person said of a call of one holds for the other: all is equal but its rank."""
-        return self is other or self == replace(other, rank=self.rank)
+        """Whether what a person said of a call of one holds for the other: all is equal but its rank and its icons."""
+        return self is other or self == replace(other, rank=self.rank, icons=self.icons)
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema, without what OpenAI does not take."""
@@ -227,6 +230,8 @@ class ToolDefinition:
             tool["completes"] = True
         if isinstance(self.view, ToolView):
             tool["has_view"] = True
+        if self.icons:
+            tool["icons"] = [icon.to_json() for icon in self.icons]
         if self.display:
             tool["display"] = dict(self.display)
         if self.resource is not None:

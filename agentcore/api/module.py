@@ -14,6 +14,7 @@ from agentcore.api.context import ToolContext
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import options_of
+from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_method import ToolMethods, tool_methods
 from agentcore.api.web import WebComponent
 
@@ -54,6 +55,7 @@ class Module(Generic[S]):
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
         definitions_need_review: What it offers comes from elsewhere, such as another server, and may change: a person
             sees each definition before it is offered, and again when it is another.
+        tool_icons: Pictures by which people know the tools that are its methods, on the page and in MCP clients.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
         runtime: The way to the host; set before `init`.
     """
@@ -69,6 +71,7 @@ class Module(Generic[S]):
     examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     runs_scripts_in_page: ClassVar[bool] = False
     definitions_need_review: ClassVar[bool] = False
+    tool_icons: ClassVar[Sequence[ToolIcon]] = ()
     init_timeout_s: ClassVar[float | None] = None
 
     class Settings(pydantic.BaseModel):

@@ -141,6 +141,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         served_as=options.served_as,
         view=options.view,
         in_views=options.in_views,
+        icons=getattr(owner, "tool_icons", ()),
         complete=_bind(options.complete, owner, f"complete of tool {where}", _COMPLETE),
     )
     # the type of data that have a schema is made usable at the first call

@@ -209,6 +209,8 @@ class Catalog:
         form, definition = FORMS["mcp"], tool.definition
         described = form.write(definition, tool.schema.to(form.dialect))
         described["name"] = outward_name(definition.name)
+        if definition.icons:
+            described["icons"] = [icon.to_json() for icon in definition.icons]
         if caller.is_model:
             # who declares it has to give data with every result, and clients then show that in place of the text and
             # the pictures that are made for models

@@ -19,6 +19,7 @@ import {translatedSchema} from './translation.js';
  * @property {{type: string, argument: string}} [resource]
  * @property {true} [completes]  the server knows what arguments can be, while they are typed
  * @property {true} [has_view]  people are shown a view of it in the chat
+ * @property {{src: string, theme?: 'light' | 'dark'}[]} [icons]  pictures by which it is known
  * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person
  */
 

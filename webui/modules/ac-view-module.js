@@ -10,6 +10,7 @@ import {confirm} from '../ui/overlay/confirm.js';
 import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 import '../tools/ac-tool-effects.js';
+import '../tools/ac-tool-icon.js';
 import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
@@ -219,7 +220,7 @@ export class AcViewModule extends Localized(LitElement) {
         <h2 id="tools">${t('modules.toolCount', {n: tools.length})}</h2>
         <ul class="card">${tools.map((tool) => html`
           <li>
-            <a href=${href(['tools', tool])}><code>${tool}</code></a>
+            <a href=${href(['tools', tool])}><ac-tool-icon .icons=${toolList.find(tool)?.icons}></ac-tool-icon><code>${tool}</code></a>
             <span><span class="muted">${firstSentence(toolList.find(tool)?.description ?? '')}</span>
               <ac-tool-effects .effects=${toolList.find(tool)?.effects ?? []}></ac-tool-effects></span>
           </li>`)}

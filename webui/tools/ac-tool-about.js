@@ -5,6 +5,7 @@ import {withCode} from '../form/fields/field-element.js';
 import {base} from '../ui/styles.js';
 import '../ui/content/ac-json-tree.js';
 import './ac-tool-effects.js';
+import './ac-tool-icon.js';
 
 /** What a tool is: its description, what it may do and what its calls are like, in plain words. */
 export class AcToolAbout extends Localized(LitElement) {
@@ -30,9 +31,9 @@ export class AcToolAbout extends Localized(LitElement) {
 
   render() {
     if (!this.tool) return nothing;
-    const {name, module, description, effects, output_schema: output} = this.tool;
+    const {name, module, description, effects, icons, output_schema: output} = this.tool;
     return html`
-      <h1>${name}</h1>
+      <h1><ac-tool-icon .icons=${icons}></ac-tool-icon>${name}</h1>
       <p class="line"><a href=${href(['modules', module])}>${module}</a><ac-tool-effects .effects=${effects}></ac-tool-effects></p>
       <div class="description">${description.split(/\n\s*\n/).map((text) => html`<p>${withCode(text)}</p>`)}</div>
       <details>

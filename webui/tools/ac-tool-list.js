@@ -9,6 +9,7 @@ import {firstSentence} from '../base/sentences.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import './ac-tool-effects.js';
+import './ac-tool-icon.js';
 
 /** @typedef {import('../client/tool-list.js').Tool} Tool */
 /** @typedef {{thing: Tool, positions: number[][]}} Found */
@@ -93,11 +94,11 @@ export class AcToolList extends Localized(LitElement) {
   }
 
   /** One link of the list can be reached by Tab, the others from there. @param {Found} found @param {boolean} isFirst */
-  _renderTool({thing: {name, description, effects, module}, positions}, isFirst) {
+  _renderTool({thing: {name, description, effects, icons, module}, positions}, isFirst) {
     const query = this.query.trim();
     return html`
       <li><a href=${href(['tools', name], {q: query})} aria-current=${name === this.selected ? 'page' : nothing} tabindex=${isFirst ? 0 : -1}>
-        <span class="name">${marked(name, positions[0])}</span>
+        <span class="name"><ac-tool-icon .icons=${icons}></ac-tool-icon>${marked(name, positions[0])}</span>
         <ac-tool-effects brief .effects=${effects}></ac-tool-effects>
         <span class="about">${query ? html`${marked(module, positions[2])} · ` : nothing}${marked(firstSentence(description), positions[1])}</span>
       </a></li>`;

@@ -1,12 +1,13 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {onLook} from '../base/look.js';
 import {client} from '../client/client.js';
 import {base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 import './ac-view-question.js';
-import {fitHeight, hostContext, onLook} from './surroundings.js';
+import {fitHeight, hostContext} from './surroundings.js';
 import {toolResult} from './tool-result.js';
 import {ViewHost} from './view-host.js';
 

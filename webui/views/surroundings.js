@@ -1,5 +1,6 @@
 /** What a view is told of the page around it: its look, language and size. */
 import {locale} from '../base/i18n.js';
+import {shownTheme} from '../base/look.js';
 
 /** A view is no higher than this; what is longer scrolls inside of it. */
 export const LONGEST_PX = 800;
@@ -16,14 +17,6 @@ const STYLES = {
   '--font-text-xs-size': '--ac-text-xs', '--font-text-sm-size': '--ac-text-s', '--font-text-md-size': '--ac-text-m', '--font-text-lg-size': '--ac-text-l',
   '--border-radius-sm': '--ac-radius-s', '--border-radius-md': '--ac-radius-m', '--border-radius-lg': '--ac-radius-l',
 };
-const dark = matchMedia('(prefers-color-scheme: dark)');
-
-/** Light or dark, as the page is now. @returns {'light' | 'dark'} */
-export function shownTheme() {
-  const chosen = document.documentElement.dataset.theme;
-  if (chosen === 'light' || chosen === 'dark') return chosen;
-  return dark.matches ? 'dark' : 'light';
-}
 
 /** @param {number} width  of the view, in pixels */
 export function hostContext(width) {
@@ -34,14 +27,6 @@ export function hostContext(width) {
     displayMode: 'inline', availableDisplayModes: ['inline'], containerDimensions: {width, maxHeight: LONGEST_PX}, platform: 'web',
     deviceCapabilities: {touch: matchMedia('(any-pointer: coarse)').matches, hover: matchMedia('(any-hover: hover)').matches},
   };
-}
-
-/** Told of each change of theme and language. @param {() => void} changed @returns {() => void} */
-export function onLook(changed) {
-  const look = new MutationObserver(changed);
-  look.observe(document.documentElement, {attributeFilter: ['data-theme', 'lang']});
-  dark.addEventListener('change', changed);
-  return () => { look.disconnect(); dark.removeEventListener('change', changed); };
 }
 
 /** A height that a view may have. @param {number} wanted */

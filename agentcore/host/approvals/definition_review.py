@@ -163,6 +163,7 @@ def _text(definition: ToolDefinition) -> str:
         "reads artifacts by": definition.artifact_call,
         **_view(definition.view),
         "called by views as": definition.in_views,
+        "icons": [_fingerprint(icon.src) for icon in definition.icons],
     }
     lines = [_indented(definition.description)]
     lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]

@@ -16,8 +16,8 @@ _PREVIEW: TypeAdapter[CallPreview | None] = TypeAdapter(CallPreview | None)
 
 
 def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown, without its rank."""
-    shown = {name: value for name, value in definition.to_json().items() if name != "rank"}
+    """What an approval is bound to, besides the arguments: the definition, as it was shown, without rank and icons."""
+    shown = {name: value for name, value in definition.to_json().items() if name not in ("rank", "icons")}
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 

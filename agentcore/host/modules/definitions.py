@@ -36,6 +36,7 @@ from agentcore.host.containment.reading import (
     read_text,
     read_texts,
 )
+from agentcore.host.containment.tool_icons import read_icons
 from agentcore.host.containment.tool_view import read_name_in_views, read_view
 from agentcore.host.modules.tool_registry import RESERVED_NAMES
 
@@ -57,7 +58,6 @@ _FORM_KEYS = (
     "type",
     "strict",
     "title",
-    "icons",
     "cache_control",
     "_meta",
     "execution",
@@ -67,7 +67,7 @@ _FORM_KEYS = (
 )
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
 _CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
-_SERVED_KEYS = ("served_as", "in_views")
+_SERVED_KEYS = ("served_as", "in_views", "icons")
 _OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS, *_SERVED_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
@@ -120,6 +120,7 @@ def read_definition(given: Any) -> ToolDefinition:
         served_as=_served_as(raw["served_as"], f"served_as {of}"),
         view=read_view(raw["view"], f"view {of}"),
         in_views=read_name_in_views(raw["in_views"], f"in_views {of}"),
+        icons=read_icons(raw["icons"], f"icons {of}"),
         complete=_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
     )
     if is_plain and "session" in definition.effects:
@@ -175,6 +176,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "served_as": raw.get("served_as"),
         "view": None,
         "in_views": raw.get("in_views"),
+        "icons": raw.get("icons"),
         "complete": None,
     }
 

@@ -6,6 +6,7 @@ import time
 
 WAY = sys.argv[1]
 OBJECT = {"type": "object"}
+PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def deep(levels: int) -> dict:
@@ -22,6 +23,23 @@ TOOLS = {
         {"name": "no_object", "inputSchema": ["x"]},
         "no tool at all",
         {"name": "no_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "nothing"}}}},
+    ],
+    "pictured": [
+        {"name": "go", "inputSchema": OBJECT, "icons": [{"src": PNG, "sizes": ["16x16", "huge"], "theme": "dark"}]},
+        {"name": "drawn", "inputSchema": OBJECT, "icons": [{"src": "data:image/svg+xml,%3Csvg%2F%3E"}]},
+        {
+            "name": "odd",
+            "inputSchema": OBJECT,
+            "icons": [
+                {"src": "https://example.com/icon.png"},
+                {"src": "data:text/html;base64,PHA+"},
+                {"src": "data:image/png;base64,A"},
+                {"src": "data:image/png;base64," + "A" * 1_000_000},
+                {"src": ""},
+                *[{"src": PNG}] * 6,
+            ],
+        },
+        {"name": "wrong", "inputSchema": OBJECT, "icons": "none"},
     ],
     "huge": [
         {"name": "good", "inputSchema": OBJECT},
@@ -168,6 +186,9 @@ for line in sys.stdin:
             uri = asked["params"]["uri"]
             send({"id": asked["id"], "result": {"contents": [{"uri": uri, **VIEWS[uri]}]}})
         case "tools/call":
+            if WAY == "pictured":  # it looks otherwise from now on
+                TOOLS[WAY][0]["icons"] = [{"src": "data:image/png;base64,iVBORw0KGgoA"}]
+                send({"method": "notifications/tools/list_changed"})
             call(asked["id"])
         case _ if "id" in asked:
             send({"id": asked["id"], "error": {"code": -32601, "message": "no such method"}})

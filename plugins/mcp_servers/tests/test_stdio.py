@@ -5,7 +5,7 @@ import asyncio
 import psutil
 import pytest
 
-from agentcore.api import Audio, EmbeddedResource, Image
+from agentcore.api import Audio, EmbeddedResource, Image, ToolIcon
 
 
 def tools_of(host):
@@ -197,6 +197,29 @@ async def test_of_very_many_tools_as_many_are_taken_as_a_module_may_have(mount, 
         sum(name.startswith("example_") for name in tools_of(await mount(odd("many"), is_failure_expected=True)))
         == 2000
     )
+
+
+async def test_icons_that_stand_in_what_a_server_says_are_kept_and_nothing_is_loaded(mount, odd):
+    host = await mount(odd("pictured"), is_failure_expected=True)
+    icons = {name: tool.definition.icons for name, tool in host.host.registry.tools.items()}
+    png = "data:image/png;base64,iVBORw0KGgo="
+    assert icons["example_go"] == (ToolIcon(png, ("16x16",), "dark"),)
+    assert icons["example_drawn"] == (ToolIcon("data:image/svg+xml;base64,PHN2Zy8+"),)
+    assert icons["example_odd"] == (ToolIcon(png),) * 4
+    assert "example_wrong" not in icons
+
+
+async def test_a_tool_whose_icon_is_another_waits_for_the_person(mount, odd):
+    host = await mount(odd("pictured"), is_failure_expected=True)
+    assert await text_of(host, "example_go") == "done"
+    async with asyncio.timeout(30):
+        while "example_go" in host.host.registry.tools:
+            await asyncio.sleep(0.02)
+    (change,) = host.host.policy_changes.waiting
+    ((_, diff),) = change.proposal.diff
+    changed = [line for line in diff.splitlines()[2:] if line[0] in "+-"]
+    assert [(line[0], "sha256" in line) for line in changed] == [("-", True), ("+", True)]
+    assert "example_drawn" in host.host.registry.tools
 
 
 async def test_tools_for_views_alone_are_hidden(mount, odd):

@@ -1,12 +1,13 @@
 """The list of tools in the console: found, walked through by keyboard, kept up to date."""
 
 import re
-from typing import ClassVar
+from base64 import b64encode
+from typing import ClassVar, Literal
 
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api import BaseModel, Field, Module, tool
+from agentcore.api import BaseModel, Field, Module, ToolIcon, tool
 from tests.server.approving import Notes
 from tests.webui.conftest import PHONE
 
@@ -200,3 +201,40 @@ async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_to
     await page.get_by_role("button", name="添加到 after").click()
     await expect(page.get_by_text("接着要办的事。", exact=True)).to_be_visible()
     await expect(page.get_by_text("What is to be done.")).to_have_count(0)
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" onload="parent.ran = 1">
+<script>parent.ran = 1; top.ran = 1</script>
+<circle cx="8" cy="8" r="7" fill="%s"/></svg>"""
+
+
+def icon_of(colour: str, theme: Literal["light", "dark"]) -> ToolIcon:
+    """A round one, with scripts in it."""
+    return ToolIcon(f"data:image/svg+xml;base64,{b64encode((SVG % colour).encode()).decode()}", ("any",), theme)
+
+
+class Coins(Module):
+    """Tosses coins."""
+
+    tool_icons: ClassVar = (icon_of("#1d4ed8", "light"), icon_of("#facc15", "dark"))
+
+    @tool(read_only=True)
+    async def coins_toss(self) -> str:
+        """Toss a coin."""
+        return "heads"
+
+
+async def test_the_icon_of_a_tool_stands_beside_its_name_in_the_theme_and_no_script_of_it_runs(start_webui):
+    ui = await start_webui([Coins])
+    page = await ui.page("#/tools/coins_toss", color_scheme="light")
+    images = page.locator("ac-tool-icon img")
+    await expect(images).to_have_count(2)  # in the list and in the heading
+    light, dark = (icon.src for icon in Coins.tool_icons)
+    for image in await images.all():
+        await expect(image).to_have_attribute("src", light)
+        assert await image.evaluate("(image) => image.decode().then(() => image.naturalWidth > 0)")
+    assert await page.evaluate("window.ran") is None
+    await page.emulate_media(color_scheme="dark")
+    await expect(images.first).to_have_attribute("src", dark)
+    await page.goto(f"{ui.address}/#/modules/coins")
+    await expect(page.locator("ac-tool-icon img")).to_have_count(1)

@@ -18,6 +18,7 @@ import '../../ui/content/ac-json-tree.js';
 import '../../results/ac-call-meaning.js';
 import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
+import '../../tools/ac-tool-icon.js';
 import '../../views/ac-tool-view.js';
 import {onWords, wordsOf} from './words.js';
 
@@ -132,7 +133,7 @@ export class AcCallCard extends Localized(LitElement) {
     return html`
       <button class="head" aria-expanded=${this._shows} @click=${() => { this._isOpen = !this._shows; }}>
         <span class="sign ${kind}"><ac-icon name=${icon}></ac-icon></span>
-        <span class="name">${call.toolName}</span>
+        <span class="name"><ac-tool-icon .icons=${toolList.find(call.toolName)?.icons}></ac-tool-icon>${call.toolName}</span>
         ${reason ? html`<span class="brief reason">${reason}</span>` : brief}
         <span class="end">${end}<ac-icon name="chevron-down"></ac-icon></span>
         ${reason ? brief : nothing}

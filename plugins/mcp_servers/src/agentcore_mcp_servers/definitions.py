@@ -4,6 +4,7 @@ import mcp_types as types
 
 from agentcore.api import Effect, ToolAnnotations, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
+from agentcore_mcp_servers.icons import icons_of
 from agentcore_mcp_servers.views import Shown
 
 _EXECUTE: tuple[Effect, ...] = ("execute",)
@@ -25,6 +26,7 @@ def definition_of(tool: types.Tool, name: str, block: ServerBlock, shown: Shown)
         view=shown.view,
         in_views=shown.in_views,
         served_as=None if shown.is_for_models else "view",
+        icons=icons_of(tool),
     )
 
 

@@ -1,0 +1,47 @@
+"""Icons of a server's tools: those that stand in what it says, and need nothing to be loaded."""
+
+import binascii
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import unquote_to_bytes
+
+import mcp_types as types
+
+from agentcore.api import ToolIcon
+
+_COUNT, _BYTES, _SIZES = 4, 16 * 1024, 8
+_KINDS = ("data:image/svg+xml", "data:image/png", "data:image/jpeg", "data:image/webp")
+_SIZE = re.compile(r"any|[1-9][0-9]{0,3}x[1-9][0-9]{0,3}")
+
+
+def icons_of(tool: types.Tool) -> tuple[ToolIcon, ...]:
+    """The icons that can be shown; none is no reason to leave the tool out.
+
+    An address is never loaded: the server would learn when somebody looks at its tools, and from where.
+    """
+    found = (_icon(icon) for icon in tool.icons or ())
+    return tuple(icon for icon in found if icon is not None)[:_COUNT]
+
+
+def _icon(icon: types.Icon) -> ToolIcon | None:
+    head, separator, data = icon.src.partition(",")
+    kind, *options = head.lower().split(";")
+    if not separator or kind not in _KINDS:
+        return None
+    try:
+        file = b64decode(data, validate=True) if "base64" in options else unquote_to_bytes(data)
+    except binascii.Error:
+        return None
+    if not 0 < len(file) <= _BYTES:
+        return None
+    return ToolIcon(f"{kind};base64,{b64encode(file).decode('ascii')}", _sizes(icon.sizes), _theme(icon.theme))
+
+
+def _sizes(given: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(size.lower() for size in given or () if _SIZE.fullmatch(size.lower()))[:_SIZES]
+
+
+def _theme(given: str | None) -> Literal["light", "dark"] | None:
+    return "light" if given == "light" else "dark" if given == "dark" else None
