@@ -13,8 +13,9 @@ from agentcore_chrome.tab.tab import Tab
 
 log = structlog.get_logger(__name__)
 
-QUALITY = 70
-WIDEST, HIGHEST = 1920, 1200
+_LARGE = {"format": "jpeg", "quality": 70, "maxWidth": 1920, "maxHeight": 1200}
+_SMALL = {"format": "jpeg", "quality": 60, "maxWidth": 800, "maxHeight": 800}
+"""For those who look from afar, where nobody looks who has to see all of it."""
 _LOOK_AGAIN_SECONDS = 0.5
 _AHEAD = 2
 """Frames on their way to one viewer; it says when it has shown one."""
@@ -34,10 +35,11 @@ class Viewer:
 
     Attributes:
         viewer_id: Unique among those who look at the page.
+        is_small: Whether small frames do.
     """
 
-    def __init__(self, viewer_id: str) -> None:
-        self.viewer_id = viewer_id
+    def __init__(self, viewer_id: str, *, is_small: bool = False) -> None:
+        self.viewer_id, self.is_small = viewer_id, is_small
         self._newest: Frame | None = None
         self._credit = _AHEAD
         self._wake = asyncio.Event()
@@ -79,7 +81,7 @@ class Screencast:
         self._tab = tab
         self._viewers: dict[str, Viewer] = {}
         self._last: Frame | None = None
-        self._is_listening = False
+        self._flowing: dict[str, Any] | None = None
         self._switching = asyncio.Lock()
         self._acknowledging = Background(f"screencast:{tab.tab_id}")
 
@@ -95,6 +97,11 @@ class Screencast:
         self._viewers.pop(viewer.viewer_id, None)
         await self._switch()
 
+    @property
+    def width(self) -> int | None:
+        """How wide frames are at most, in pixels; None: none flow."""
+        return None if self._flowing is None else int(self._flowing["maxWidth"])
+
     def notify(self) -> None:
         """Tell viewers that the page's state changed."""
         for viewer in self._viewers.values():
@@ -108,21 +115,23 @@ class Screencast:
     async def _switch(self) -> None:
         """Have the pictures flow exactly while somebody looks."""
         async with self._switching:
-            wanted = bool(self._viewers) and not self._tab.gone.done()
-            if wanted == self._is_listening or self._tab.gone.done():
+            wanted = self._wanted()
+            if wanted == self._flowing or self._tab.gone.done():
                 return
             session = await self._tab.session()
-            if wanted:
-                session.on("Page.screencastFrame", self._on_frame)
-                await session.send(
-                    "Page.startScreencast",
-                    {"format": "jpeg", "quality": QUALITY, "maxWidth": WIDEST, "maxHeight": HIGHEST},
-                )
-            else:
+            if self._flowing is not None:
                 session.remove_listener("Page.screencastFrame", self._on_frame)
-                self._last = None
+                self._last = self._flowing = None
                 await session.send("Page.stopScreencast")
-            self._is_listening = wanted
+            if wanted is not None:
+                session.on("Page.screencastFrame", self._on_frame)
+                self._flowing = wanted
+                await session.send("Page.startScreencast", wanted)
+
+    def _wanted(self) -> dict[str, Any] | None:
+        if not self._viewers:
+            return None
+        return _SMALL if all(viewer.is_small for viewer in self._viewers.values()) else _LARGE
 
     def _on_frame(self, event: dict[str, Any]) -> None:
         self._acknowledging.start(self._acknowledge(event["sessionId"]))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import Field, Image, Resource, ToolContext, ToolDefinition, ToolError, ToolResult, tool
+from agentcore_chrome.live.picture import LIVE_VIEW
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.clicking import click_element
@@ -55,6 +56,7 @@ from agentcore_chrome.tools.arguments import (
 )
 from agentcore_chrome.tools.form_tools import FormTools
 from agentcore_chrome.tools.inspection_tools import InspectionTools
+from agentcore_chrome.tools.live_picture import LivePictureTools
 from agentcore_chrome.tools.page_tools import PageTools
 from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
@@ -83,7 +85,7 @@ _RANKS: Mapping[str, int] = {
 _RANK, _FURTHER_RANK = 1, 5
 
 
-class Browser(PageTools, FormTools, InspectionTools):
+class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
@@ -105,10 +107,9 @@ class Browser(PageTools, FormTools, InspectionTools):
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The fifteen tools, and the further ones if the settings want them."""
-        definitions = [made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition)]
-        if not self.settings.extra_tools:
-            definitions = [made for made in definitions if made.name in vars(Browser)]
-        return [replace(with_spellings(made), rank=_rank(made.name)) for made in definitions]
+        found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
+        wanted = (each for each in found if self.settings.extra_tools or each.name in vars(Browser) or each.in_views)
+        return [replace(with_spellings(made), rank=_rank(made.name)) for made in wanted]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """See `EngineModule.limit_ms`; typing with delays takes its time."""
@@ -117,7 +118,7 @@ class Browser(PageTools, FormTools, InspectionTools):
 
     @tool(
         effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S,
-        preview=SessionPages.preview_url, resource=PAGE,
+        preview=SessionPages.preview_url, resource=PAGE, view=LIVE_VIEW,
     )  # fmt: skip
     async def browser_launch(
         self,
@@ -149,7 +150,7 @@ class Browser(PageTools, FormTools, InspectionTools):
 
     @tool(
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
-        preview=SessionPages.preview_url, resource=PAGE,
+        preview=SessionPages.preview_url, resource=PAGE, view=LIVE_VIEW,
     )  # fmt: skip
     async def browser_navigate(
         self,

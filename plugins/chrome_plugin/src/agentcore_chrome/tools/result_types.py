@@ -93,6 +93,19 @@ class PageAddress(PageResult, total=False):
     url: str
 
 
+class LivePicture(TypedDict, total=False):
+    """What a view shows of a page; `picture` is a JPEG, base64, where there is a newer one than the view has."""
+
+    resourceId: str
+    state: Literal["open", "driven", "closed", "elsewhere"]
+    url: str
+    title: str
+    dialog: str
+    picture: str
+    width: Annotated[int, Field(description="Of the page's window, in CSS pixels.")]
+    height: int
+
+
 class Changes(TypedDict, total=False):
     """What an action set going, where that was waited for."""
 

@@ -95,6 +95,8 @@ SESSION_PAGES_ZH = {
     "browser_go_forward": "在历史中前进一页。",
     "browser_reload": "重新加载页面。",
     "browser_get_state": "说明页面是否打开及其网址和标题；不会启动任何东西。",
+    "browser_live_picture": "供客户端的视图使用：给出页面的下一幅实时画面，有变化即返回，最长等待 20 秒。",
+    "browser_live_picture.view": "视图的自称；换一个名称即由另一个视图接管。",
 }
 
 CHROME_ZH = {

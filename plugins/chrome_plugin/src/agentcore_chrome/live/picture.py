@@ -1,0 +1,183 @@
+"""The live picture of a page for views in MCP clients, which can only ask for one after another."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+
+from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.live.screencast import Frame, Screencast, Viewer
+from agentcore_chrome.tab.tab import Tab
+
+log = structlog.get_logger(__name__)
+
+LIVE_VIEW = Path(__file__).with_name("live_view.html").read_text("utf-8")
+"""A document that is whole in itself; it asks for pictures by messages of MCP Apps, revision 2026-01-26."""
+
+HOLD_S = 20.0
+"""How long a view waits at most for something new: a page that rests costs three calls a minute."""
+LINGER_S = 5.0
+"""How long the pictures flow on for a view that does not ask."""
+FASTEST_S, SLOWEST_S = 0.4, 2.0
+"""Between two pictures: of a page that changes at times, and of one that never rests."""
+BYTES_PER_S = 250_000
+_SLOWER = 1.3
+_CALM_S = 2.0
+_REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a view sees.
+
+    Args:
+        state: `open`, `driven` by a person, `closed`, or `elsewhere`: another view shows this page now.
+        frame: The picture; None: there is none that the view does not have.
+    """
+
+    state: Literal["open", "driven", "closed", "elsewhere"]
+    frame: Frame | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Looking:
+    """One view that looks at one page."""
+
+    view_id: str
+    tab: Tab
+    viewer: Viewer
+    ended: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    newest: Frame | None = None
+    has_looked: bool = False
+    ready_at: float = 0.0
+    interval_s: float = FASTEST_S
+    asking: int = 0
+    lingering: asyncio.TimerHandle | None = None
+
+
+class LivePictures:
+    """Who looks at which page through a view: of one page, the last that came. Frames flow while it goes on asking.
+
+    Args:
+        screencast_of: The frames of a page.
+        run: Lets something run to its end beside the calls.
+    """
+
+    def __init__(
+        self,
+        screencast_of: Callable[[Tab], Screencast],
+        run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
+    ) -> None:
+        self._screencast_of, self._run = screencast_of, run
+        self._looking: dict[str, _Looking] = {}
+        self._replaced: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+
+    async def next(self, tab: Tab, view_id: str) -> Look:
+        """Wait for what a view has not seen yet, at most `HOLD_S`.
+
+        While a person drives the page, a view is given no picture: what is typed there is no agent's to see.
+        """
+        looking = await self._join(tab, view_id)
+        if looking is None:
+            return Look("elsewhere")
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.TaskGroup() as group:
+                waiting = group.create_task(_wait(looking))
+                ends: list[asyncio.Future[Any]] = [waiting, tab.gone, looking.ended]
+                await asyncio.wait(ends, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+        finally:
+            self._leave(looking)
+        if tab.gone.done():
+            return Look("closed")
+        if looking.ended.done():
+            return Look("elsewhere")
+        frame = None if waiting.cancelled() else waiting.result()
+        _pace(looking, frame, began)
+        return Look("driven") if tab.control.holder is not None else Look("open", frame)
+
+    def close(self) -> None:
+        """Nobody looks any more."""
+        for looking in list(self._looking.values()):
+            self._end(looking)
+
+    async def _join(self, tab: Tab, view_id: str) -> _Looking | None:
+        if (tab.tab_id, view_id) in self._replaced:
+            return None
+        looking = self._looking.get(tab.tab_id)
+        if looking is not None and looking.view_id != view_id:
+            self._replaced.append((tab.tab_id, looking.view_id))
+            self._end(looking)
+            looking = None
+        is_new = looking is None
+        if looking is None:
+            looking = self._looking[tab.tab_id] = _Looking(view_id, tab, Viewer(f"view:{view_id}", is_small=True))
+        looking.asking += 1
+        if looking.lingering is not None:
+            looking.lingering.cancel()
+        if is_new:
+            try:
+                await self._screencast_of(tab).add(looking.viewer)
+            except BaseException:
+                self._leave(looking)
+                raise
+        return looking
+
+    def _leave(self, looking: _Looking) -> None:
+        looking.asking -= 1
+        if not looking.asking and not looking.ended.done():
+            looking.lingering = asyncio.get_running_loop().call_later(LINGER_S, self._end, looking)
+
+    def _end(self, looking: _Looking) -> None:
+        if looking.lingering is not None:
+            looking.lingering.cancel()
+        if looking.ended.done():
+            return
+        looking.ended.set_result(None)
+        if self._looking.get(looking.tab.tab_id) is looking:
+            del self._looking[looking.tab.tab_id]
+        if not looking.tab.gone.done():
+            self._run(_look_away(self._screencast_of(looking.tab), looking.viewer))
+
+
+async def _look_away(screencast: Screencast, viewer: Viewer) -> None:
+    try:
+        await screencast.remove(viewer)
+    except Exception as exc:
+        if not is_driver_error(exc):
+            raise
+        log.debug("page_went_meanwhile", viewer_id=viewer.viewer_id)
+
+
+async def _wait(looking: _Looking) -> Frame | None:
+    """The next picture that the view may have, once its time has come; None: something else is new."""
+    viewer, control = looking.viewer, looking.tab.control
+    await asyncio.sleep(looking.ready_at - asyncio.get_running_loop().time())
+    while True:
+        frame, has_changed = await viewer.next()
+        if frame is not None:
+            viewer.shown()
+            looking.newest = frame
+        if looking.newest is not None and control.holder is None:
+            frame, looking.newest = looking.newest, None
+            return frame
+        has_news = looking.has_looked or control.holder is not None or looking.tab.dialogs.open is not None
+        if has_changed and has_news:
+            return None
+
+
+def _pace(looking: _Looking, frame: Frame | None, began: float) -> None:
+    """Say when the view gets the next picture: the later, the longer the page does not rest, and the larger it is."""
+    now = asyncio.get_running_loop().time()
+    looking.has_looked = True
+    if now - max(began, looking.ready_at) > _CALM_S:
+        looking.interval_s = FASTEST_S
+    size = 0 if frame is None else len(frame.data)
+    looking.ready_at = now + max(looking.interval_s, size / BYTES_PER_S)
+    if frame is not None:
+        looking.interval_s = min(looking.interval_s * _SLOWER, SLOWEST_S)

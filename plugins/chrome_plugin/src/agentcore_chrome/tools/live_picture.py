@@ -1,0 +1,75 @@
+"""The tool that views in MCP clients look at a page with."""
+
+from base64 import b64encode
+from typing import Annotated
+
+from agentcore.api import Field, Runtime, ToolContext, ToolResult, tool
+from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.live.picture import HOLD_S, LivePictures, Look
+from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools import result_types as results
+from agentcore_chrome.tools.arguments import PAGE_AT_ONCE, PageId
+from agentcore_chrome.tools.session_pages import SessionPages
+
+_LIMIT_BYTES = 1024 * 1024
+
+
+class LivePictureTools(SessionPages):
+    """The part of `browser` that shows a page live in MCP clients that show views."""
+
+    _live: LivePictures | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """See `SessionPages.init`."""
+        await super().init(runtime)
+        self._live = LivePictures(self.engine.screencast, self.run_in_background)
+
+    async def shutdown(self) -> None:
+        """See `EngineModule.shutdown`."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.close()
+        await super().shutdown()
+
+    # no model is shown what it gives: a session has read nothing by it that nobody vouches for
+    @tool(
+        read_only=True, open_world=False, timeout_s=3 * HOLD_S, limit_bytes=_LIMIT_BYTES, resource=PAGE_AT_ONCE,
+        served_as="view", in_views="browser_live_picture",
+    )  # fmt: skip
+    async def browser_live_picture(
+        self,
+        ctx: ToolContext,
+        view: Annotated[
+            str, Field(min_length=8, max_length=64, description="What the view calls itself; another one takes over.")
+        ],
+        resourceId: PageId = None,
+    ) -> ToolResult[results.LivePicture]:
+        """Give the next live picture of the page, for views of clients: as soon as something changes, or after 20 s."""
+        tab = self.open_page(ctx)
+        if tab is None or self._live is None:
+            return ToolResult("The page is not open.", {"state": "closed"})
+        tab.check_reach()
+        try:
+            look = await self._live.next(tab, view)
+        except Exception as exc:
+            if not is_driver_error(exc):
+                raise
+            look = Look("closed")  # it went while it was looked at
+        if look.state == "open":
+            tab.check_reach()  # it may have been led away meanwhile
+        return ToolResult(f"The page is {look.state}.", _fields(tab, look), resource_id=tab.resource_id)
+
+
+def _fields(tab: Tab, look: Look) -> results.LivePicture:
+    resource_id = tab.resource_id or ""
+    if look.state != "open":
+        return {"resourceId": resource_id, "state": look.state}
+    fields: results.LivePicture = {
+        "resourceId": resource_id, "state": "open", "url": tab.page.url, "title": tab.title,
+    }  # fmt: skip
+    if tab.dialogs.open is not None:
+        fields["dialog"] = tab.dialogs.open.message
+    if look.frame is not None:
+        picture = b64encode(look.frame.data).decode("ascii")
+        fields |= {"picture": picture, "width": look.frame.width, "height": look.frame.height}
+    return fields
