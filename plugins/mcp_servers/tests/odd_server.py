@@ -80,6 +80,10 @@ TOOLS = {
         {"name": "for_nobody", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": []}}},
         {"name": "unclear", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": "app"}}},
     ],
+    "listed_views": [
+        {"name": name, "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": f"ui://odd/{name}"}}}
+        for name in ("bare", "view", "empty", "unlisted")
+    ],
 }
 MIME = "text/html;profile=mcp-app"
 CSP = {
@@ -93,9 +97,17 @@ VIEWS = {
         "text": "<!doctype html><p>A view",
         "_meta": {"ui": {"csp": CSP, "permissions": {"camera": {}, "usb": {}, "clipboardWrite": {}, "microphone": 1}}},
     },
+    "ui://odd/bare": {"mimeType": MIME, "text": "<!doctype html><p>Bare"},
+    "ui://odd/empty": {"mimeType": MIME, "text": "<!doctype html><p>Empty", "_meta": {"ui": {}}},
+    "ui://odd/unlisted": {"mimeType": MIME, "text": "<!doctype html><p>Unlisted"},
     "ui://odd/plain": {"mimeType": "text/html", "text": "<p>no view"},
     "ui://odd/large": {"mimeType": MIME, "text": "x" * (4 * 1024 * 1024 + 1)},
     "notes://today": {"mimeType": "text/plain", "text": "Water the plants."},
+}
+LISTED = {
+    "csp": {"resourceDomains": ["https://listed.example.com", "*"]},
+    "permissions": {"camera": {}},
+    "prefersBorder": False,
 }
 ONE = [{"name": "go", "inputSchema": OBJECT}]
 
@@ -148,7 +160,7 @@ for line in sys.stdin:
             sys.exit(4)
         case "initialize":
             can = {"tools": {}} | (
-                {"resources": {}} if WAY in ("shelf", "taken", "bare", "views", "slow_extras") else {}
+                {"resources": {}} if WAY in ("shelf", "taken", "bare", "views", "listed_views", "slow_extras") else {}
             )
             can |= {"prompts": {}} if WAY in ("prompts", "no_prompts", "slow_extras") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
@@ -173,6 +185,16 @@ for line in sys.stdin:
         case "resources/list" if WAY == "shelf":
             books = [{"uri": f"book://{number}", "name": f"Book {number}"} for number in range(120)]
             send({"id": asked["id"], "result": {"resources": [*books, {"uri": "book://odd"}, "none"]}})
+        case "resources/list" if WAY == "listed_views":
+            listed = [
+                {"uri": f"ui://odd/{name}", "name": name, "_meta": {"ui": LISTED}} for name in ("bare", "view", "empty")
+            ]
+            send(
+                {
+                    "id": asked["id"],
+                    "result": {"resources": [*listed, {"uri": "ui://odd/unlisted", "name": "unlisted"}]},
+                }
+            )
         case "resources/list" if WAY == "taken":
             send({"id": asked["id"], "result": {"resources": [{"uri": "book://1", "name": "One"}]}})
         case "resources/list" | "resources/templates/list" if WAY == "bare":
@@ -182,7 +204,7 @@ for line in sys.stdin:
             page = {"uri": asked["params"]["uri"], "mimeType": "application/pdf", "blob": "JVBERi0="}
             cover = {"uri": "book://cover", "mimeType": "image/png", "blob": "iVBORw0KGgo="}
             send({"id": asked["id"], "result": {"contents": [page, cover]}})
-        case "resources/read" if WAY == "views" and asked["params"]["uri"] in VIEWS:
+        case "resources/read" if WAY in ("views", "listed_views") and asked["params"]["uri"] in VIEWS:
             uri = asked["params"]["uri"]
             send({"id": asked["id"], "result": {"contents": [{"uri": uri, **VIEWS[uri]}]}})
         case "tools/call":

@@ -24,6 +24,16 @@ async def test_view_of_a_tool_is_read_with_what_it_may_and_nothing_else(mount, o
     assert tools["example_show_old"].view == view
 
 
+async def test_view_that_comes_without_a_word_may_what_the_list_of_resources_says(mount, odd):
+    """What the document itself comes with is the only word, where there is one."""
+    tools = definitions(await mount(odd("listed_views")))
+    bare, own, empty, unlisted = (tools[f"example_{name}"].view for name in ("bare", "view", "empty", "unlisted"))
+    assert (bare.loads_from, bare.permissions, bare.has_border) == (("https://listed.example.com",), ("camera",), False)
+    assert (own.loads_from, own.permissions) == (("https://*.example.com",), ("camera", "clipboard-write"))
+    for view in (empty, unlisted):
+        assert (view.loads_from, view.permissions, view.has_border) == ((), (), None)
+
+
 async def test_tools_are_for_views_for_models_or_for_both(mount, odd):
     tools = definitions(await mount(odd("views")))
     assert (tools["example_show"].in_views, tools["example_show"].served_as) == ("show", None)

@@ -140,15 +140,18 @@ def _uri_of(tool: types.Tool, report: Report) -> str | None:
 
 async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
     views: dict[str, ToolView] = {}
-    left = _ALL_CHARS
+    left, listing = _ALL_CHARS, _Listing(server, report)
     until = asyncio.get_running_loop().time() + READ_SECONDS
     if len(uris) > _VIEWS:
         report(f"it has {len(uris)} views; the first {_VIEWS} count")
     for uri in uris[:_VIEWS]:
         try:
             async with asyncio.timeout_at(until):
-                held = await server.read_resource(uri)
-            view = _view(held, min(left, _DOCUMENT_CHARS), uri, report)
+                held = _of_view(await server.read_resource(uri))
+                # what it says with the document is the newer word, and the only one then
+                own = (held.meta or {}).get("ui")
+                declared = own if isinstance(own, dict) else await listing.said_of(uri)
+            view = _view(held, declared, min(left, _DOCUMENT_CHARS), uri, report)
         except TimeoutError:
             report(f"the view {uri[:80]} cannot be shown: it was not there within {READ_SECONDS:g} s")
             continue
@@ -159,15 +162,37 @@ async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict
     return views
 
 
-def _view(contents: Iterable[Contents], limit_chars: int, uri: str, report: Report) -> ToolView:
+class _Listing:
+    """What the list of resources says of views; asked for once, and only where a document comes without a word."""
+
+    def __init__(self, server: Server, report: Report) -> None:
+        self._server, self._report = server, report
+        self._said: dict[str, dict[str, Any]] | None = None
+
+    async def said_of(self, uri: str) -> dict[str, Any]:
+        """What a view may, by the list; empty: nothing."""
+        if self._said is None:
+            try:
+                listed = await self._server.list_resources()
+            except ToolError as exc:
+                self._report(f"its list of resources cannot be read, by which views may load more: {exc.message[:300]}")
+                listed = []
+            said = {str(each.uri): (each.meta or {}).get("ui") for each in reversed(listed)}
+            self._said = {each: ui for each, ui in said.items() if isinstance(ui, dict)}
+        return self._said.get(uri, {})
+
+
+def _of_view(contents: Iterable[Contents]) -> Contents:
     held = next((each for each in contents if _kind(each) == MIME), None)
     if held is None:
         raise ToolError("invalid_result", f"it holds no {MIME}")
+    return held
+
+
+def _view(held: Contents, declared: dict[str, Any], limit_chars: int, uri: str, report: Report) -> ToolView:
     document = _text(held)
     if not document.strip() or len(document) > limit_chars:
         raise ToolError("invalid_result", f"it has {len(document):,} characters, the bound is {limit_chars:,}")
-    ui = (held.meta or {}).get("ui")
-    declared = ui if isinstance(ui, dict) else {}
     csp = given if isinstance(given := declared.get("csp"), dict) else {}
     border = declared.get("prefersBorder")
 
