@@ -152,3 +152,9 @@ async def test_frames_flow_while_somebody_asks_and_are_large_only_for_who_needs_
         while screencast.width is not None:
             await asyncio.sleep(0.01)
     assert "picture" in await look()
+
+
+async def test_own_chat_shows_its_live_preview_and_not_this_view(server):
+    """Which is for clients that have no other."""
+    async with server.get("/api/sessions/any/views/browser_navigate") as answer:
+        assert (answer.status, (await answer.json())["error"]["type"]) == (404, "view_not_found")
