@@ -86,7 +86,7 @@ export class AcViewChats extends Localized(LitElement) {
         client.on('connection', resize), listenForEscape(this, (event) => this._onEscape(event)),
       ];
     });
-    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt', 'ac-insert']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -394,6 +394,7 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.answer), detail.failed); break;
       case 'ac-prompt': this._composer.write(detail.text); break;
+      case 'ac-insert': this._composer.write(this._draft.trim() ? `${this._draft.trimEnd()}\n\n${detail.text}` : detail.text); break;
     }
   }
 

@@ -6,6 +6,7 @@ import {client} from '../client/client.js';
 import {base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
+import './ac-view-note.js';
 import './ac-view-question.js';
 import {fitHeight, hostContext} from './surroundings.js';
 import {toolResult} from './tool-result.js';
@@ -28,7 +29,7 @@ const open = new Set();
  * @fires ac-chat-wanted {take: (chat: Chat) => void}  whoever has the chat answers; without one there is no view
  */
 export class AcToolView extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _view: {state: true}, _isReady: {state: true}, _ended: {state: true}, _question: {state: true}};
+  static properties = {call: {attribute: false}, _view: {state: true}, _isReady: {state: true}, _ended: {state: true}, _question: {state: true}, _note: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: block; min-width: 0; }
@@ -52,6 +53,7 @@ export class AcToolView extends Localized(LitElement) {
     this._ended = '';
     /** @type {{kind: 'link' | 'message', text: string} | null} */
     this._question = null;
+    this._note = ''; // what the view would have the model know
     this._decide = (/** @type {boolean} */ _isYes) => {};
     /** @type {ViewHost | null} */
     this._host = null;
@@ -94,6 +96,7 @@ export class AcToolView extends Localized(LitElement) {
         ${this._isReady ? nothing : html`<p class="loading">${t('views.loading')}</p>`}
       </div>
       ${this._question ? html`<ac-view-question .question=${this._question} .tool=${tool} @ac-answer=${(/** @type {CustomEvent} */ event) => this._decide(event.detail.isYes)}></ac-view-question>` : nothing}
+      ${this._note ? html`<ac-view-note .text=${this._note} .tool=${tool} @ac-insert=${() => { this._note = ''; }}></ac-view-note>` : nothing}
       <div class="close"><button class="quiet small icon" title=${t('views.close')} aria-label=${t('views.close')} @click=${() => this._close()}><ac-icon name="x"></ac-icon></button></div>`;
   }
 
@@ -131,13 +134,14 @@ export class AcToolView extends Localized(LitElement) {
   _begin(view) {
     const {arguments: args, toolName} = /** @type {Call} */ (this.call);
     const chat = /** @type {Chat} */ (this._chat);
-    [this._ended, this._toldEnd, this._wantedHeight, this._isReady] = ['', '', FIRST_PX, false];
+    [this._ended, this._toldEnd, this._note, this._wantedHeight, this._isReady] = ['', '', '', FIRST_PX, false];
     this._host = new ViewHost({
       send: (message) => this._frame?.contentWindow?.postMessage(JSON.stringify(message), new URL(view.address).origin),
       context: () => this._context(),
       call: (name, given, signal) => client.callFromView(chat.id, toolName, name, given, signal),
       calls: Object.keys(view.calls),
       ask: (question) => this._ask(question),
+      note: (text) => { this._note = text; },
       resize: (height) => { this._wantedHeight = fitHeight(height); this.requestUpdate(); },
       ready: () => { clearTimeout(this._timer); this._isReady = true; },
       end: (reason) => this._end(reason),

@@ -18,6 +18,9 @@ export const views = {
     decline: 'No',
     opensAt: 'It opens at {host}, in a window of its own.',
     sendFailed: 'The message was not sent',
+    note: 'The view of {tool} has something for the model',
+    noteFrom: 'From the view of {tool}:',
+    putNote: 'Put it into my message',
   },
   zh: {
     frame: '{tool} 的视图',
@@ -37,5 +40,8 @@ export const views = {
     decline: '拒绝',
     opensAt: '将在新窗口中打开 {host}。',
     sendFailed: '消息未发送',
+    note: '{tool} 的视图有内容要告诉模型',
+    noteFrom: '来自 {tool} 的视图：',
+    putNote: '放入我的消息',
   },
 };

@@ -16,6 +16,7 @@ import {resourceContents, toolResult} from './tool-result.js';
  * @property {(name: string, args: Record<string, any>, signal: AbortSignal) => Promise<Envelope>} call
  * @property {string[]} calls  names of the tools that it may call
  * @property {(question: {kind: 'link' | 'message', text: string}) => Promise<boolean>} ask  has the person say yes or no, and does it
+ * @property {(text: string) => void} note  what it would have the model know, in the place of what it said before; empty: nothing
  * @property {(height: number) => void} resize
  * @property {() => void} ready
  * @property {(reason: 'junk' | 'flood' | 'large' | 'closed') => void} end
@@ -144,6 +145,7 @@ export class ViewHost {
       case READ: return this._read(params, signal);
       case 'ui/open-link': return this._ask('link', webAddress(params.url));
       case 'ui/message': return this._ask('message', messageText(params));
+      case 'ui/update-model-context': this._do.note(contextText(params)); return {};
       case 'ui/request-display-mode': return {mode: 'inline'};
       default: throw new Refusal(ERRORS.method, `there is no ${method} here`);
     }
@@ -155,7 +157,7 @@ export class ViewHost {
     return {
       protocolVersion: VERSION,
       hostInfo: {name: 'agentcore', version: '1'},
-      hostCapabilities: {openLinks: {}, serverTools: {}, ...serverResources, message: {text: {}}, logging: {}},
+      hostCapabilities: {openLinks: {}, serverTools: {}, ...serverResources, message: {text: {}}, updateModelContext: {text: {}, structuredContent: {}}, logging: {}},
       hostContext: this._do.context(),
     };
   }
@@ -220,5 +222,15 @@ function messageText({role, content}) {
   const isFit = role === 'user' && blocks.length <= MESSAGE_BLOCKS && blocks.every((block) => block?.type === 'text' && typeof block.text === 'string');
   const text = isFit ? blocks.map((block) => block.text).join('\n').trim() : '';
   if (!text || text.length > MESSAGE_CHARS) throw new Refusal(ERRORS.params, `a message is text of the user's, at most ${MESSAGE_CHARS} characters`);
+  return text;
+}
+
+/** @param {Record<string, any>} params */
+function contextText({content = [], structuredContent}) {
+  const isFit = Array.isArray(content) && content.length <= MESSAGE_BLOCKS && content.every((block) => block?.type === 'text' && typeof block.text === 'string')
+    && (structuredContent === undefined || isObject(structuredContent));
+  const parts = isFit ? [...content.map((block) => block.text), ...(structuredContent ? [JSON.stringify(structuredContent)] : [])] : [];
+  const text = parts.join('\n').trim();
+  if (!isFit || text.length > MESSAGE_CHARS) throw new Refusal(ERRORS.params, `what a model is to know is text or data, at most ${MESSAGE_CHARS} characters`);
   return text;
 }

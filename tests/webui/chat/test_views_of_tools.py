@@ -1,6 +1,7 @@
 """Views of tools in a chat: shown in a frame that reaches nothing, and answered as MCP Apps says."""
 
 import asyncio
+import json
 import re
 from typing import Any
 
@@ -83,6 +84,18 @@ SAYS = """
   const content = [{type: 'text', text: 'Rain tomorrow?'}];
   write('sent ' + JSON.stringify(await ask('ui/message', {role: 'user', content})));
 """
+NOTES = """
+  const note = async (params) => write('noted ' + JSON.stringify(await ask('ui/update-model-context', params)));
+  await note({content: [{type: 'text', text: 'Rain at four'}]});
+  await note({content: [{type: 'text', text: 'Rain at five\\u200b'}], structuredContent: {mm: 4}});
+  await note({content: [{type: 'image', data: '', mimeType: 'image/png'}]});
+  write('all noted');
+"""
+FORGETS = """
+  await ask('ui/update-model-context', {content: [{type: 'text', text: 'Rain at four'}]});
+  await ask('ui/update-model-context', {});
+  write('forgot');
+"""
 LINKS = "write('opened ' + JSON.stringify(await ask('ui/open-link', {url: 'https://example.com/rain?q=1'})));"
 FLOODS = "for (let n = 0; n < 5000; n += 1) tell('ui/notifications/size-changed', {height: n});"
 READS = "write('read ' + JSON.stringify(await ask('resources/read', {uri: 'notes://today'})));"
@@ -141,6 +154,16 @@ class Weather(Module):
     async def weather_says(self) -> str:
         """Show a view that says something."""
         return "says"
+
+    @tool(read_only=True, view=then(NOTES))
+    async def weather_notes(self) -> str:
+        """Show a view that has something for the model."""
+        return "notes"
+
+    @tool(read_only=True, view=then(FORGETS))
+    async def weather_forgets(self) -> str:
+        """Show a view that had something for the model."""
+        return "forgets"
 
     @tool(read_only=True, view=then(LINKS))
     async def weather_links(self) -> str:
@@ -241,7 +264,6 @@ async def test_call_of_a_view_waits_for_the_person_under_the_views_name(open_cha
     chat = await open_chat(weather, config={"approvals": {"mode": "ask_writes"}})
     log = (await show(chat, "weather_calls")).locator("#log")
     await expect(chat.page.locator("ac-approval-tray").get_by_text(re.compile("waits"))).to_be_visible()
-    await chat.page.screenshot(path="/tmp/waits.png")
     (request,) = chat.ui.host.approvals.waiting
     assert (request.principal.kind, request.principal.id) == ("view", "weather_calls")
     assert not weather.again
@@ -288,6 +310,39 @@ async def test_what_a_view_says_is_shown_to_the_person_first(open_chat):
     await expect(log).to_contain_text("sent {}")
     await expect(chat.shown.get_by_text("No rain.")).to_be_visible()
     await expect(chat.page.locator("ac-user-message").last).to_contain_text("Rain tomorrow?")
+
+
+async def test_what_a_view_has_for_the_model_goes_into_the_persons_message_alone(open_chat):
+    """The last word of the view counts; the model hears it when the person has sent it, and not before."""
+    chat = await open_chat(Weather(), config=ALLOW)
+    log = (await show(chat, "weather_notes")).locator("#log")
+    await expect(log).to_contain_text("all noted")
+    await expect(log).to_contain_text('noted {"code":-32602')
+    await expect(chat.shown.get_by_text("There it is.")).to_be_visible()
+    await chat.until_idle()
+    await chat.box.fill("Shall I go?")
+    note = chat.card.locator("ac-view-note")
+    await note.get_by_text("The view of weather_notes has something for the model").press("Enter")
+    await expect(note.locator("pre")).to_have_text('Rain at five<U+200B>\n{"mm":4}')
+    await note.get_by_role("button", name="Put it into my message").press("Enter")
+    await expect(chat.box).to_have_value(
+        'Shall I go?\n\nFrom the view of weather_notes:\n> Rain at five<U+200B>\n> {"mm":4}\n\n'
+    )
+    await expect(chat.box).to_be_focused()
+    await expect(note).to_have_count(0)
+    assert "Rain at" not in json.dumps(chat.provider.requests)
+    chat.provider.say("Take a coat.")
+    await chat.box.press("Enter")
+    await expect(chat.shown.get_by_text("Take a coat.")).to_be_visible()
+    said = chat.provider.requests[-1]["messages"][-1]["content"]
+    assert "> Rain at five" in json.dumps(said)
+    assert "Rain at four" not in json.dumps(chat.provider.requests)
+
+
+async def test_view_takes_back_what_it_had_for_the_model(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    await expect((await show(chat, "weather_forgets")).locator("#log")).to_contain_text("forgot")
+    await expect(chat.card.locator("ac-view-note")).to_have_count(0)
 
 
 async def test_page_that_a_view_opens_is_shown_whole_and_can_be_refused(open_chat):
