@@ -86,9 +86,9 @@ class RecordFilter:
 
 
 def count_by_client(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    """How many calls each client of MCP has made, and when the last of them began."""
+    """How many calls each client of MCP has made, and when the last began; one that was asked about has two rows."""
     query = (
-        "SELECT principal_id, count(*), max(time_ms) FROM record "
+        "SELECT principal_id, count(DISTINCT call_id), max(time_ms) FROM record "
         "WHERE principal_kind = 'mcp' AND kind = 'call' GROUP BY principal_id"
     )
     return {client: (int(calls), int(last_ms)) for client, calls, last_ms in connection.execute(query)}

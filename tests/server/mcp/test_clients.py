@@ -64,3 +64,13 @@ async def test_revoked_client_is_gone_with_its_connections(start_mcp, by_hand):
     asker = await page(mcp.server)
     assert await asker.ask("DELETE", "/api/approvers/hand") == (200, {"ok": True})
     assert (await clients_of(mcp))[0] == {}
+
+
+async def test_a_call_that_was_asked_about_counts_once(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=30")
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "rice"}))
+    await mcp.decide()
+    await call
+    assert mcp.shop.sold == ["rice"]
+    assert (await clients_of(mcp))[0]["hand"]["calls"] == 1
