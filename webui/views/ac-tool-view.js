@@ -29,13 +29,19 @@ const open = new Set();
  * @fires ac-chat-wanted {take: (chat: Chat) => void}  whoever has the chat answers; without one there is no view
  */
 export class AcToolView extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _view: {state: true}, _isReady: {state: true}, _ended: {state: true}, _question: {state: true}, _note: {state: true}};
+  static properties = {call: {attribute: false}, _view: {state: true}, _isReady: {state: true}, _ended: {state: true}, _question: {state: true}, _note: {state: true}, _canWiden: {state: true}, _isWide: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: block; min-width: 0; }
-    .view { position: relative; border-top: 1px solid var(--ac-border); }
-    .view.plain { border-top: 0; }
-    iframe { display: block; width: 100%; height: var(--view-height); border: 0; background: var(--ac-surface); color-scheme: inherit; }
+    /* what fills the window leaves its place in the chat as it is */
+    .place { box-sizing: content-box; height: var(--view-height); border-top: 1px solid var(--ac-border); }
+    .place.plain { border-top: 0; }
+    dialog { position: relative; box-sizing: border-box; width: 100%; height: 100%; max-width: none; max-height: none; margin: 0; padding: 0; border: 0; overflow: hidden; background: none; color: inherit; }
+    dialog:modal { position: fixed; inset: 0; display: flex; flex-direction: column; width: 100vw; height: 100dvh; background: var(--ac-surface); color: var(--ac-text); }
+    .bar { display: none; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-surface-sunken); }
+    :modal .bar { display: flex; }
+    .bar p { flex: 1; min-width: 0; margin: 0; overflow-wrap: anywhere; font-weight: var(--ac-weight-medium); }
+    iframe { display: block; flex: 1; min-height: 0; width: 100%; height: 100%; border: 0; background: var(--ac-surface); color-scheme: inherit; }
     .loading { position: absolute; inset: 0; display: flex; align-items: center; justify-content: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); pointer-events: none; }
     .end { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); border-top: 1px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .end p { flex: 1 1 14rem; min-width: 0; }
@@ -53,6 +59,7 @@ export class AcToolView extends Localized(LitElement) {
     this._ended = '';
     /** @type {{kind: 'link' | 'message', text: string} | null} */
     this._question = null;
+    this._canWiden = this._isWide = false;
     this._note = ''; // what the view would have the model know
     this._decide = (/** @type {boolean} */ _isYes) => {};
     /** @type {ViewHost | null} */
@@ -70,7 +77,12 @@ export class AcToolView extends Localized(LitElement) {
       const size = new ResizeObserver(tell);
       size.observe(this);
       window.addEventListener('message', listen);
-      return [onLook(tell), () => size.disconnect(), () => window.removeEventListener('message', listen)];
+      window.addEventListener('resize', tell);
+      return [
+        onLook(tell), () => size.disconnect(), () => window.removeEventListener('message', listen), () => window.removeEventListener('resize', tell),
+        // what waits for the person is not to stand behind it
+        client.on('approval.requested', () => this._widen(false)),
+      ];
     });
   }
 
@@ -90,14 +102,20 @@ export class AcToolView extends Localized(LitElement) {
     const {address, permissions, hasBorder} = this._view;
     const tool = this.call?.toolName ?? '';
     return html`
-      <div class="view ${hasBorder === false ? 'plain' : ''}">
-        <iframe src=${address} sandbox="allow-scripts allow-same-origin allow-forms" allow=${permissions.join('; ')} loading="lazy"
-          title=${t('views.frame', {tool})} @load=${this._onLoad}></iframe>
-        ${this._isReady ? nothing : html`<p class="loading">${t('views.loading')}</p>`}
+      <div class="place ${hasBorder === false ? 'plain' : ''}">
+        <dialog open aria-label=${t('views.frame', {tool})} @cancel=${this._onCancel}>
+          <div class="bar"><p>${t('views.frame', {tool})}</p><button class="small" @click=${() => this._widen(false)}>${t('views.narrow')}</button></div>
+          <iframe src=${address} sandbox="allow-scripts allow-same-origin allow-forms" allow=${permissions.join('; ')} loading="lazy"
+            title=${t('views.frame', {tool})} @load=${this._onLoad}></iframe>
+          ${this._isReady ? nothing : html`<p class="loading">${t('views.loading')}</p>`}
+        </dialog>
       </div>
       ${this._question ? html`<ac-view-question .question=${this._question} .tool=${tool} @ac-answer=${(/** @type {CustomEvent} */ event) => this._decide(event.detail.isYes)}></ac-view-question>` : nothing}
       ${this._note ? html`<ac-view-note .text=${this._note} .tool=${tool} @ac-insert=${() => { this._note = ''; }}></ac-view-note>` : nothing}
-      <div class="close"><button class="quiet small icon" title=${t('views.close')} aria-label=${t('views.close')} @click=${() => this._close()}><ac-icon name="x"></ac-icon></button></div>`;
+      <div class="close">
+        ${this._canWiden ? html`<button class="quiet small icon" title=${t('views.widen')} aria-label=${t('views.widen')} @click=${() => this._widen(true)}><ac-icon name="app-window"></ac-icon></button>` : nothing}
+        <button class="quiet small icon" title=${t('views.close')} aria-label=${t('views.close')} @click=${() => this._close()}><ac-icon name="x"></ac-icon></button>
+      </div>`;
   }
 
   _renderEnd() {
@@ -111,7 +129,7 @@ export class AcToolView extends Localized(LitElement) {
   updated() {
     // the page's policy forbids style attributes
     if (!this._question) this._height = this._wantedHeight; // a question stays where it is
-    this._frame?.style.setProperty('--view-height', `${this._height}px`);
+    /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('.place'))?.style.setProperty('--view-height', `${this._height}px`);
     this._tellEnd();
   }
 
@@ -134,7 +152,8 @@ export class AcToolView extends Localized(LitElement) {
   _begin(view) {
     const {arguments: args, toolName} = /** @type {Call} */ (this.call);
     const chat = /** @type {Chat} */ (this._chat);
-    [this._ended, this._toldEnd, this._note, this._wantedHeight, this._isReady] = ['', '', '', FIRST_PX, false];
+    [this._ended, this._toldEnd, this._note, this._wantedHeight] = ['', '', '', FIRST_PX];
+    this._isReady = this._canWiden = false;
     this._host = new ViewHost({
       send: (message) => this._frame?.contentWindow?.postMessage(JSON.stringify(message), new URL(view.address).origin),
       context: () => this._context(),
@@ -143,7 +162,8 @@ export class AcToolView extends Localized(LitElement) {
       ask: (question) => this._ask(question),
       note: (text) => { this._note = text; },
       resize: (height) => { this._wantedHeight = fitHeight(height); this.requestUpdate(); },
-      ready: () => { clearTimeout(this._timer); this._isReady = true; },
+      show: (mode) => this._show(mode),
+      ready: (modes) => { clearTimeout(this._timer); this._isReady = true; this._canWiden = modes.includes('fullscreen'); },
       end: (reason) => this._end(reason),
     });
     this._host.tell('ui/notifications/tool-input', {arguments: args});
@@ -163,7 +183,7 @@ export class AcToolView extends Localized(LitElement) {
   }
 
   _context() {
-    const context = hostContext(Math.round(this.clientWidth));
+    const context = hostContext({width: this._isWide ? window.innerWidth : Math.round(this.clientWidth), height: this._isWide ? this._frame?.clientHeight ?? 0 : null});
     this._toldContext = JSON.stringify(context);
     return context;
   }
@@ -173,6 +193,30 @@ export class AcToolView extends Localized(LitElement) {
     if (!this._host?.isReady) return;
     const context = this._context();
     if (this._toldContext !== before) this._host.tell('ui/notifications/host-context-changed', context);
+  }
+
+  /** A view fills the window only where the person has just done something in it. @param {unknown} mode @returns {string} */
+  _show(mode) {
+    const isTouched = navigator.userActivation?.isActive === true && this.shadowRoot?.activeElement === this._frame;
+    if (mode !== 'fullscreen' || isTouched) this._widen(mode === 'fullscreen');
+    return this._isWide ? 'fullscreen' : 'inline';
+  }
+
+  /** Fill the window, or stand in the chat again; the document stays the same. @param {boolean} isWide */
+  _widen(isWide) {
+    const dialog = this.renderRoot.querySelector('dialog');
+    if (!dialog || isWide === this._isWide) return;
+    this._isWide = isWide;
+    dialog.close();
+    if (isWide) dialog.showModal();
+    else dialog.setAttribute('open', '');
+    this._tellContext();
+  }
+
+  /** @param {Event} event */
+  _onCancel(event) {
+    event.preventDefault();
+    this._widen(false);
   }
 
   /** @param {MessageEvent} event */
@@ -189,6 +233,7 @@ export class AcToolView extends Localized(LitElement) {
 
   /** @param {{kind: 'link' | 'message', text: string}} question @returns {Promise<boolean>} whether it was done */
   async _ask(question) {
+    this._widen(false);
     this._question = question;
     const isYes = await new Promise((resolve) => { this._decide = resolve; });
     this._question = null;
@@ -222,6 +267,7 @@ export class AcToolView extends Localized(LitElement) {
     open.delete(this);
     this._host?.close();
     this._host = null;
+    this._widen(false);
     this._view = null;
     this._decide(false);
   }

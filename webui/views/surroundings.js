@@ -18,13 +18,14 @@ const STYLES = {
   '--border-radius-sm': '--ac-radius-s', '--border-radius-md': '--ac-radius-m', '--border-radius-lg': '--ac-radius-l',
 };
 
-/** @param {number} width  of the view, in pixels */
-export function hostContext(width) {
+/** @param {{width: number, height: number | null}} size  of the view, in pixels; without a height: as high as it likes, in the chat */
+export function hostContext({width, height}) {
   const style = getComputedStyle(document.documentElement);
   const variables = Object.fromEntries(Object.entries(STYLES).map(([name, own]) => [name, style.getPropertyValue(own).trim()]));
   return {
     theme: shownTheme(), styles: {variables}, locale: locale() === 'zh' ? 'zh-CN' : 'en', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    displayMode: 'inline', availableDisplayModes: ['inline'], containerDimensions: {width, maxHeight: LONGEST_PX}, platform: 'web',
+    displayMode: height === null ? 'inline' : 'fullscreen', availableDisplayModes: ['inline', 'fullscreen'],
+    containerDimensions: height === null ? {width, maxHeight: LONGEST_PX} : {width, height}, platform: 'web',
     deviceCapabilities: {touch: matchMedia('(any-pointer: coarse)').matches, hover: matchMedia('(any-hover: hover)').matches},
   };
 }

@@ -18,7 +18,8 @@ import {resourceContents, toolResult} from './tool-result.js';
  * @property {(question: {kind: 'link' | 'message', text: string}) => Promise<boolean>} ask  has the person say yes or no, and does it
  * @property {(text: string) => void} note  what it would have the model know, in the place of what it said before; empty: nothing
  * @property {(height: number) => void} resize
- * @property {() => void} ready
+ * @property {(mode: unknown) => string} show  have it shown that way, if it may be; the way in which it is shown then
+ * @property {(modes: string[]) => void} ready  it is there, and can be shown in these ways
  * @property {(reason: 'junk' | 'flood' | 'large' | 'closed') => void} end
  */
 
@@ -30,6 +31,7 @@ const MESSAGE_BLOCKS = 20;
 const MESSAGE_CHARS = 20_000;
 const REFUSALS = 3;
 const READ = 'resources/read';
+const MODES = ['inline', 'fullscreen'];
 const ERRORS = {method: -32601, params: -32602, early: -32002, busy: -32003};
 
 /** An answer that says why not. */
@@ -50,6 +52,8 @@ export class ViewHost {
     this._junk = 0;
     this._refused = 0;
     this._isAsking = false;
+    /** @type {string[]} the ways in which it can be shown, by its own word */
+    this._modes = [];
     this._teardown = 0;
     /** @type {(() => void) | null} */
     this._tornDown = null;
@@ -114,7 +118,7 @@ export class ViewHost {
   _onInitialized() {
     if (this._state !== 'greeted') return;
     this._state = 'ready';
-    this._do.ready();
+    this._do.ready(this._modes);
     for (const {method, params} of this._unsaid) this._notify(method, params);
     this._unsaid = [];
   }
@@ -138,7 +142,7 @@ export class ViewHost {
   /** @param {string} method @param {Record<string, any>} params @param {AbortSignal} signal @returns {Promise<Record<string, any>>} */
   async _carryOut(method, params, signal) {
     if (method === 'ping') return {};
-    if (method === 'ui/initialize') return this._greet();
+    if (method === 'ui/initialize') return this._greet(params);
     if (!this.isReady) throw new Refusal(ERRORS.early, 'say ui/notifications/initialized first');
     switch (method) {
       case 'tools/call': return this._call(params, signal);
@@ -146,12 +150,15 @@ export class ViewHost {
       case 'ui/open-link': return this._ask('link', webAddress(params.url));
       case 'ui/message': return this._ask('message', messageText(params));
       case 'ui/update-model-context': this._do.note(contextText(params)); return {};
-      case 'ui/request-display-mode': return {mode: 'inline'};
+      case 'ui/request-display-mode': return {mode: this._do.show(this._modes.includes(params.mode) ? params.mode : 'inline')};
       default: throw new Refusal(ERRORS.method, `there is no ${method} here`);
     }
   }
 
-  _greet() {
+  /** @param {Record<string, any>} params */
+  _greet({appCapabilities}) {
+    const modes = appCapabilities?.availableDisplayModes;
+    if (Array.isArray(modes)) this._modes = MODES.filter((mode) => modes.includes(mode));
     if (this._state === 'loading') this._state = 'greeted';
     const serverResources = this._do.calls.includes(READ) ? {serverResources: {}} : {};
     return {

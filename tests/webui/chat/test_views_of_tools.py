@@ -58,6 +58,12 @@ def then(code: str) -> ToolView:
     return view(f"start().then(async () => {{ {code} }});")
 
 
+def wide(code: str) -> ToolView:
+    """A view that can fill the window, and does this."""
+    modes = "appCapabilities: {availableDisplayModes: ['inline', 'fullscreen']}"
+    return ToolView(then(code).document.replace("appCapabilities: {}", modes))
+
+
 PRIES = """
   const tries = [
     ['page', () => window.top.document.title], ['frame', () => window.parent.document.title],
@@ -95,6 +101,16 @@ FORGETS = """
   await ask('ui/update-model-context', {content: [{type: 'text', text: 'Rain at four'}]});
   await ask('ui/update-model-context', {});
   write('forgot');
+"""
+WIDER, CALLS_AGAIN = "ask('ui/request-display-mode', {mode: 'fullscreen'})", "ask('tools/call', {name: 'again'})"
+WIDENS = """
+  const button = document.createElement('button');
+  button.textContent = 'Wider';
+  button.onclick = async () => {
+    write('now ' + JSON.stringify(await ask('ui/request-display-mode', {mode: 'fullscreen'})));
+  };
+  document.body.prepend(button);
+  write('asked ' + JSON.stringify(await ask('ui/request-display-mode', {mode: 'fullscreen'})));
 """
 LINKS = "write('opened ' + JSON.stringify(await ask('ui/open-link', {url: 'https://example.com/rain?q=1'})));"
 FLOODS = "for (let n = 0; n < 5000; n += 1) tell('ui/notifications/size-changed', {height: n});"
@@ -164,6 +180,16 @@ class Weather(Module):
     async def weather_forgets(self) -> str:
         """Show a view that had something for the model."""
         return "forgets"
+
+    @tool(read_only=True, view=wide(WIDENS))
+    async def weather_widens(self) -> str:
+        """Show a view that can fill the window."""
+        return "widens"
+
+    @tool(read_only=True, view=wide(WIDENS.replace(WIDER, CALLS_AGAIN, 1)))
+    async def weather_widens_and_calls(self) -> str:
+        """Show a view that can fill the window, and then wants something."""
+        return "widens"
 
     @tool(read_only=True, view=then(LINKS))
     async def weather_links(self) -> str:
@@ -343,6 +369,74 @@ async def test_view_takes_back_what_it_had_for_the_model(open_chat):
     chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_forgets")).locator("#log")).to_contain_text("forgot")
     await expect(chat.card.locator("ac-view-note")).to_have_count(0)
+
+
+async def test_view_fills_the_window_by_the_persons_click_and_goes_back_with_escape(open_chat):
+    """It stays the same document, and is told of it."""
+    chat = await open_chat(Weather(), config=ALLOW)
+    view = await show(chat, "weather_widens")
+    await expect(view.locator("#log")).to_contain_text('asked {"mode":"inline"}')
+    await chat.until_idle()
+    frame = chat.card.locator("ac-tool-view iframe")
+    height = (await frame.bounding_box())["height"]
+    button = chat.card.get_by_role("button", name="Show it in the whole window")
+    await button.press("Enter")
+    back = chat.page.get_by_role("button", name="Back to the chat")
+    await expect(back).to_be_focused()
+    size = chat.page.viewport_size
+    box = await frame.bounding_box()
+    assert (box["x"], box["width"], round(box["y"] + box["height"])) == (0, size["width"], size["height"])
+    assert box["y"] > 30  # the page's own bar says whose it is
+    await expect(view.locator("#log")).to_contain_text('"displayMode":"fullscreen"')
+    await chat.page.keyboard.press("Escape")
+    await expect(back).to_be_hidden()
+    await expect(button).to_be_focused()
+    await expect(view.locator("#log")).to_contain_text(re.compile('fullscreen.*"displayMode":"inline"', re.DOTALL))
+    assert (await frame.bounding_box())["height"] == height
+    await expect(view.locator("#log")).to_have_text(re.compile("^(?!.*tool-input.*tool-input)", re.DOTALL))
+
+
+async def test_view_fills_the_window_by_itself_only_where_the_person_clicked_in_it(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    view = await show(chat, "weather_widens")
+    await expect(view.locator("#log")).to_contain_text('asked {"mode":"inline"}')
+    await chat.until_idle()
+    await view.get_by_role("button", name="Wider").click()
+    await expect(view.locator("#log")).to_contain_text('now {"mode":"fullscreen"}')
+    await chat.page.get_by_role("button", name="Back to the chat").click()
+    await expect(view.locator("#log")).to_contain_text(re.compile('fullscreen.*"displayMode":"inline"', re.DOTALL))
+
+
+async def test_view_that_fills_the_window_makes_room_for_what_waits_for_the_person(open_chat):
+    chat = await open_chat(Weather(), config={"approvals": {"mode": "ask_writes"}})
+    view = await show(chat, "weather_widens_and_calls")
+    await chat.until_idle()
+    await chat.card.get_by_role("button", name="Show it in the whole window").press("Enter")
+    back = chat.page.get_by_role("button", name="Back to the chat")
+    await expect(back).to_be_visible()
+    await view.get_by_role("button", name="Wider").click()
+    await expect(chat.page.locator("ac-approval-tray").get_by_text(re.compile("waits"))).to_be_visible()
+    await expect(back).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_what_stands_around_a_view_is_accessible(open_chat, axe_problems, theme):
+    chat = await open_chat(Weather(), config=ALLOW, color_scheme=theme)
+    await expect((await show(chat, "weather_notes")).locator("#log")).to_contain_text("all noted")
+    await chat.card.locator("ac-view-note summary").press("Enter")
+    assert await axe_problems(chat.page) == []
+    await expect((await show(chat, "weather_widens")).locator("#log")).to_contain_text("asked")
+    await chat.until_idle()
+    await chat.card.get_by_role("button", name="Show it in the whole window").press("Enter")
+    await expect(chat.page.get_by_role("button", name="Back to the chat")).to_be_visible()
+    assert await axe_problems(chat.page) == []
+
+
+async def test_view_that_cannot_fill_the_window_has_no_button_for_it(open_chat):
+    chat = await open_chat(Weather(), config=ALLOW)
+    await expect((await show(chat, "weather_show")).locator("#log")).to_contain_text("tool-result")
+    await expect(chat.card.get_by_role("button", name="Close the view")).to_be_visible()
+    await expect(chat.card.get_by_role("button", name="Show it in the whole window")).to_have_count(0)
 
 
 async def test_page_that_a_view_opens_is_shown_whole_and_can_be_refused(open_chat):
