@@ -171,7 +171,7 @@ async def test_a_wrong_answer_ends_its_call_and_the_next_one_is_answered(mount, 
         return await WRONG[way](request, asked) if len(calls) == 1 else body(json.dumps(result(asked)).encode())
 
     is_waited_for = way == "an answer to nobody"
-    limit_s = 2 if is_waited_for else 60
+    limit_s = 5 if is_waited_for else 60
     host = await mount({"url": await answering(answer), "agentcore": {"timeout_s": limit_s}})
     memory = Memory()
     outcome = await host.outcome("example_go")
