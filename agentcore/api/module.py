@@ -21,6 +21,9 @@ from agentcore.api.web import WebComponent
 hookimpl = pluggy.HookimplMarker("agentcore")
 """Marks a function of a plain Python module as the implementation of one of the five hooks."""
 
+MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
+"""What a module may be called."""
+
 HOOKS = ("get_tool_definitions", "execute_tool_call", "init", "shutdown", "get_web_component")
 
 

@@ -9,8 +9,8 @@ import click
 
 from agentcore import __version__
 from agentcore.cli.lazy import LazyCommand, LazyGroup
-from agentcore.cli.plain_structlog import import_without_rich
 from agentcore.cli.terminal.exits import ExitCode, explained
+from agentcore.plain_structlog import import_without_rich
 
 _COMMANDS = {
     "serve": LazyCommand("agentcore.cli.commands.serve:serve", "Start the server."),

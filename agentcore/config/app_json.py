@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, create_model, field_validator
 from pydantic.config import JsonDict
 
+from agentcore.api.module import MODULE_NAME
 from agentcore.approval_rules.criteria import KINDS
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.bounds import (
@@ -17,9 +18,6 @@ from agentcore.bounds import (
     STOP_GRACE_SECONDS,
 )
 from agentcore.files.path_text import PathText
-
-MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
-"""What a module may be called."""
 
 HARMLESS: JsonDict = {"x-harmless": True}
 """Marks a setting, in `json_schema_extra`, that is not a matter of policy: any other is, and its change is confirmed.

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agentcore.api.module import MODULE_NAME
 from agentcore.config import loading
-from agentcore.config.app_json import MODULE_NAME, AppDocument
+from agentcore.config.app_json import AppDocument
 from agentcore.config.environment import Variable
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agentcore.config.app_json import MODULE_NAME
+from agentcore.api.module import MODULE_NAME
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.loading import AppConfig
 from agentcore.errors import AgentcoreError
@@ -83,6 +83,13 @@ def described(found: Found) -> str:
         text = f"{text} for block {found.described}"
     file = found.origin().get("file", "")
     return f"{text} ({file})" if file else text
+
+
+def title_of(name: str, found: Found | None) -> str:
+    """What a module is called that says nothing about it: one of a family as its block is."""
+    if isinstance(found, FamilyMember) and len(found.keys) == 1:
+        return found.keys[0]
+    return name.replace("_", " ").capitalize()
 
 
 def choose_command(name: str, source: str) -> str:

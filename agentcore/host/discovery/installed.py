@@ -20,7 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 import structlog
 
-from agentcore.config.app_json import MODULE_NAME, AppDocument
+from agentcore.api.module import MODULE_NAME
+from agentcore.config.app_json import AppDocument
 from agentcore.config.fields import keys_of
 from agentcore.host.discovery.code import TakenCode, digest_of, take_code
 from agentcore.host.discovery.paths import add_new_paths, run_own_lines

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from agentcore.api import Module
-from agentcore.config.app_json import MODULE_NAME
+from agentcore.api.module import MODULE_NAME
 from agentcore.host.discovery.code import TakenCode, digest_of, forget_compiled, take_code
 
 _NAME = re.compile(MODULE_NAME)

@@ -9,10 +9,10 @@ from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, validate_settings
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError
+from agentcore.host.declarations.manifest import settings_of
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, Places
 from agentcore.host.discovery.references import references_of
-from agentcore.host.modules.manifest import settings_of
 
 _PARAMETERS = 2
 

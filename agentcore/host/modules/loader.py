@@ -15,13 +15,13 @@ from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
+from agentcore.host.declarations.components import read_component
+from agentcore.host.declarations.definitions import read_definition
+from agentcore.host.declarations.manifest import read_manifest
 from agentcore.host.discovery.families import FamilyMember
-from agentcore.host.discovery.finding import Found
+from agentcore.host.discovery.finding import Found, title_of
 from agentcore.host.discovery.references import references_of
-from agentcore.host.modules.components import read_component
-from agentcore.host.modules.definitions import read_definition
 from agentcore.host.modules.family_block import block_model, make_member, raw_block
-from agentcore.host.modules.manifest import read_manifest, title_of
 from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
 from agentcore.host.containment import ModuleLogin
-from agentcore.host.modules.manifest import Manifest
+from agentcore.host.declarations.manifest import Manifest
 from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 

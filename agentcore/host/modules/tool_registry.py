@@ -12,9 +12,6 @@ from agentcore.host.modules.validation import compile_result_check, compile_vali
 from agentcore.near_names import near_names, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
-RESERVED_NAMES = frozenset(("find_tools",))
-"""Tools of the core's own, by whichever name no other is called."""
-
 
 def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     """Compile what the calls of a tool need, and encode what clients are shown of it.

@@ -13,7 +13,7 @@ from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
 from agentcore.config.loading import AppConfig
-from agentcore.host.modules.manifest import Manifest
+from agentcore.host.declarations.manifest import Manifest
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.settings.change import SettingChange, plan_changes
 from agentcore.host.settings.display import diff_of, shown

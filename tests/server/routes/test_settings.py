@@ -444,7 +444,7 @@ async def test_diff_hides_a_secret_that_is_set(tmp_path):
 
 
 def _record_of(module: Module) -> Any:
-    from agentcore.host.modules.manifest import Manifest
+    from agentcore.host.declarations.manifest import Manifest
     from agentcore.host.modules.module_record import ModuleRecord
 
     return ModuleRecord("weather", plugin=module, manifest=Manifest(config_key="weather", settings=module.Settings))

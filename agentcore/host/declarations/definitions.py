@@ -38,7 +38,9 @@ from agentcore.host.containment.reading import (
 )
 from agentcore.host.containment.tool_icons import read_icons
 from agentcore.host.containment.tool_view import read_name_in_views, read_view
-from agentcore.host.modules.tool_registry import RESERVED_NAMES
+
+RESERVED_NAMES = frozenset(("find_tools",))
+"""Tools of the core's own, by whichever name no other is called."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")

@@ -12,7 +12,7 @@ from agentcore.api import BaseModel, Field, Image, Module, ResourceUse, ToolDefi
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolAnnotations
 from agentcore.host import CallRequest
-from agentcore.host.modules.definitions import read_definition
+from agentcore.host.declarations.definitions import read_definition
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NAMED = {"name": "look", "description": "Look."}

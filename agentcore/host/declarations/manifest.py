@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.api import Module
+from agentcore.api.module import MODULE_NAME
 from agentcore.bounds import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
-from agentcore.config.app_json import MODULE_NAME
 from agentcore.host.containment.reading import (
     LANGUAGES,
     WrongValueError,
@@ -22,9 +22,7 @@ from agentcore.host.containment.reading import (
     read_texts,
     read_title,
 )
-from agentcore.host.discovery.families import FamilyMember
-from agentcore.host.discovery.finding import Found
-from agentcore.host.modules.hooks import implementations
+from agentcore.host.declarations.hooks import implementations
 
 _NAME = re.compile(MODULE_NAME)
 _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
@@ -135,13 +133,6 @@ def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
     where = attributes.where("config_key")
     declared = _settings(attributes.get("Settings"), attributes.where("Settings"))
     return name if key is None else read_text(key, where, pattern=_NAME), declared
-
-
-def title_of(name: str, found: Found | None) -> str:
-    """What a module is called that says nothing about it: one of a family as its block is."""
-    if isinstance(found, FamilyMember) and len(found.keys) == 1:
-        return found.keys[0]
-    return name.replace("_", " ").capitalize()
 
 
 def title_in(title: str | dict[str, str], locale: str) -> str:
