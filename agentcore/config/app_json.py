@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, create_model, field_validator
+from pydantic import Field, Strict, StringConstraints, create_model, field_validator
 from pydantic.config import JsonDict
 
-from agentcore.api.module import MODULE_NAME
 from agentcore.approval_rules.criteria import KINDS
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.bounds import (
@@ -17,6 +16,8 @@ from agentcore.bounds import (
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
+from agentcore.config.base import ConfigModel, ModuleNames
+from agentcore.config.hosts import HostConfig
 from agentcore.files.path_text import PathText
 
 HARMLESS: JsonDict = {"x-harmless": True}
@@ -31,24 +32,16 @@ OWN_EXTENSION = "nknedgckhghbjmpccimgigjfcgccdocj"
 """The id of agentcore's browser extension, which follows from the public key in its manifest."""
 
 
-ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
+PlaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 ClientName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
 ExtensionId = Annotated[str, StringConstraints(pattern=r"^[a-p]{32}$")]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
-# a list in JSON, a tuple here; only the container is converted, what it holds is still taken strictly
-ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
 HostNames = Annotated[tuple[HostName, ...], Strict(False)]
 ExtensionIds = Annotated[tuple[ExtensionId, ...], Strict(False)]
 PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
 Texts = Annotated[tuple[str, ...], Strict(False)]
-
-
-class ConfigModel(BaseModel, defer_build=True):
-    """A part of app.json: unknown keys are errors, and texts do not pass for numbers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
 
 
 class WorkspaceConfig(ConfigModel):
@@ -243,6 +236,10 @@ class AppDocument(ConfigModel):
     clients: Annotated[
         dict[ClientName, ClientConfig],
         Field(description="Clients that call tools over MCP, by the names that they were connected with."),
+    ] = {}
+    hosts: Annotated[
+        dict[PlaceName, HostConfig],
+        Field(description="Where modules run that do not run in the server, by names of your own."),
     ] = {}
     limits: Annotated[LimitsConfig, Field(description="Bounds of the host.")] = LimitsConfig()
     locale: Annotated[

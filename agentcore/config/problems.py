@@ -1,9 +1,9 @@
 """What pydantic says about wrong settings, in words that name the place and never show a value."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from agentcore.config.errors import ConfigProblem
 from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
@@ -36,24 +36,31 @@ _INPUT = "Input should be "
 
 def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
     """Tell each fault of a validation with its place."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    return problems_of_faults(faults, model, values, origins)
+
+
+def problems_of_faults(
+    faults: Sequence[Mapping[str, Any]], model: Model, values: Any, origins: Origins
+) -> list[ConfigProblem]:
+    """The same of faults as pydantic tells them (`type`, `loc`, `msg`), wherever it was asked."""
     secrets = sorted(secrets_in(model, values) - {""}, key=len, reverse=True)
     problems = []
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
-        path = _present(values, fault["loc"])
+    for fault in faults:
+        kind, location, said = str(fault["type"]), tuple(fault["loc"]), str(fault["msg"])
+        path = _present(values, location)
         for secret in secrets:  # a validator of the module's own may quote its value
-            fault["msg"] = fault["msg"].replace(secret, MASK)
-        fault["msg"] = without_known(fault["msg"])
-        message = _message(fault, model, _at(values, path))
+            said = said.replace(secret, MASK)
+        message = _message(kind, location, without_known(said), model, _at(values, path))
         problems.append(placed(message, path, origins))
     return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
 
 
-def _message(fault: ErrorDetails, model: Model, value: Any) -> str:
-    kind, text = fault["type"], fault["msg"]
+def _message(kind: str, location: JsonPath, text: str, model: Model, value: Any) -> str:
     if kind == "extra_forbidden":
-        return _unknown_key(fault["loc"], model)
+        return _unknown_key(location, model)
     if kind == "missing":
-        return f"the key {fault['loc'][-1]!r} is missing, and it has no default"
+        return f"the key {location[-1]!r} is missing, and it has no default"
     if kind in ("value_error", "assertion_error"):
         return text.partition(", ")[2] or text
     if kind in _EXPECTED or text.startswith(_INPUT):

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -32,6 +32,7 @@ from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.modules import Modules
+from agentcore.host.modules.places import Places
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.modules.runtime import HostServices
 from agentcore.host.modules.source_choice import SourceChoice
@@ -50,6 +51,19 @@ from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
 
+
+class PlacesOfHost(Places, Protocol):
+    """The places of one host, which they serve from its beginning to its end."""
+
+    def attach(self, host: "Host") -> None:
+        """Serve this host; before its modules start."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs there, once its modules have stopped."""
+        ...
+
+
 _GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is for one that cannot
 
 
@@ -62,12 +76,19 @@ class Host:
     modules had their time to get ready.
     """
 
-    def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
+    def __init__(
+        self,
+        config: AppConfig,
+        state: StateDir,
+        store: Store,
+        given: Sequence[Module] = (),
+        places: Places | None = None,
+    ) -> None:
         self.config, self.state, self.store = config, state, store
         self.started_at = time.time()
         folders = prepare_roots(config, state.path)
-        protected = (*config.workspace.protected, *control_patterns(config, folders))
-        self.workspace = Workspace(folders, protected=protected)
+        self.protected = (*config.workspace.protected, *control_patterns(config, folders))
+        self.workspace = Workspace(folders, protected=self.protected)
         self.workspace_files = WorkspaceFiles(self.workspace)
         self.events = EventBus()
         self.registry = ToolRegistry()
@@ -116,6 +137,7 @@ class Host:
             end_calls=self.calls.end,
             on_code=self._guard.tell_modules,
             given=given,
+            places=places,
         )
         self.modules = Modules(lifecycle, self.registry, self.sources, config)
         self.has_started = False
@@ -126,20 +148,29 @@ class Host:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, config: AppConfig, state: StateDir, given: Sequence[Module] = (), *, start: bool = True
+        cls,
+        config: AppConfig,
+        state: StateDir,
+        given: Sequence[Module] = (),
+        *,
+        start: bool = True,
+        places: PlacesOfHost | None = None,
     ) -> AsyncIterator["Host"]:
         """Open the store, start the modules, and stop everything at the end.
 
         Args:
             given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
             start: Whether modules start before the host is handed out; else `start()` does it.
+            places: Where modules run that do not run in this process; None: there are none.
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(report_loop_error)
         note_beginnings()
         with worker_threads():
             async with Store.open(state) as store:
-                host = cls(config, state, store, given)
+                host = cls(config, state, store, given, places)
+                if places is not None:
+                    places.attach(host)
                 await host.policy.restore()
                 await host.sources.restore()
                 await host.definition_review.restore()
@@ -152,6 +183,8 @@ class Host:
                         yield host
                 finally:
                     await host.stop()
+                    if places is not None:
+                        await places.close()
                     host._watchdog.stop()
                     host.workspace.close()
 

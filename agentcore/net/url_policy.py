@@ -41,10 +41,15 @@ _METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data.e
 
 
 class OwnOrigins:
-    """The origins of everything that this process serves; each server declares its own when it knows its port."""
+    """The origins of everything that this process serves; each server declares its own when it knows its port.
+
+    Attributes:
+        on_change: Called when some have been declared.
+    """
 
     def __init__(self) -> None:
         self._declared: dict[str, frozenset[str]] = {}
+        self.on_change: list[Callable[[], None]] = []
 
     def declare(self, server: str, origins: Collection[str]) -> None:
         """Say where a server can be reached; replaces what it said before.
@@ -54,6 +59,8 @@ class OwnOrigins:
             origins: Such as `http://127.0.0.1:8765`.
         """
         self._declared[server] = frozenset(origins)
+        for tell in self.on_change:
+            tell()
 
     def __call__(self) -> frozenset[str]:
         """All of them, as they are now."""

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
+from agentcore.remote import places_of
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
@@ -85,7 +86,7 @@ async def serve(
             Addresses(second.getsockname()[1], server.approval_hosts, own_name(second)),
             view_addresses(third.getsockname()[1], server.apps_hosts),
         )
-        async with Host.open(config, state, start=False) as running:
+        async with Host.open(config, state, start=False, places=places_of(config)) as running:
             await _keep_approval_port(running, origins.approval.port)
             await asyncio.to_thread(running.state.keep_apps_port, origins.apps.port)
             app = create_app(running, addresses=origins.page, approval=origins.approval, apps=origins.apps)

@@ -1,13 +1,15 @@
 """The real host for tests of modules: real files, a real store, the one path of a call."""
 
 import json
+import os
 import re
+import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pydantic_core
 
@@ -18,11 +20,18 @@ from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
 from agentcore.host.host import Host
 from agentcore.host.modules import Validate, compile_schema
+from agentcore.remote import places_of
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
 ModuleLike = Module | type[Module] | str
 """A module for a test: an object, its class, or the name of an installed one."""
+
+Isolation = Literal["process"]
+"""Where the modules of a test run, if not in its own process."""
+
+ISOLATION_VARIABLE = "AGENTCORE_TEST_ISOLATION"
+"""Set to `process`, all tests that do not say otherwise run their modules in a process of their own."""
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 PERSON = Principal("cli")
@@ -40,6 +49,7 @@ class HostFactory(Protocol):
         roots: Sequence[Path] = (),
         environ: Mapping[str, str] | None = None,
         is_failure_expected: bool = False,
+        isolation: Isolation | None = None,
     ) -> "RunningHost":
         """Start a host, and stop it when the test ends.
 
@@ -49,6 +59,9 @@ class HostFactory(Protocol):
             roots: Workspace roots; none: a new folder.
             environ: Environment variables that are settings.
             is_failure_expected: Whether the test wants a module that does not get ready.
+            isolation: `process`: the modules run in a process of their own, as app.json's `hosts` can have it. What a
+                module may not assume there shows itself. Of a module that is no installed one, the class must be
+                importable by its name. None: as `AGENTCORE_TEST_ISOLATION` says, else in this process.
         Raises:
             ModuleNotReadyError: A module did not get ready, with its traceback.
             ConfigError: `config` is not valid.
@@ -71,6 +84,7 @@ class HostPlan:
         environ: Environment variables that are settings.
         is_failure_expected: Whether the test wants a module that does not get ready.
         accepts_definitions: Whether a person has accepted what modules offer whose definitions need that.
+        isolation: Where the modules run.
     """
 
     modules: Sequence[ModuleLike] = ()
@@ -79,9 +93,18 @@ class HostPlan:
     environ: Mapping[str, str] | None = None
     is_failure_expected: bool = False
     accepts_definitions: bool = True
+    isolation: Isolation | None = None
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether the modules run in a process of their own."""
+        return (self.isolation or os.environ.get(ISOLATION_VARIABLE)) == "process"
 
     def given(self) -> list[Module]:
-        """The modules that are handed over as objects, each with its name."""
+        """The modules that are handed over as objects, each with its name; none where they run elsewhere."""
+        return [] if self.is_isolated else self._named()
+
+    def _named(self) -> list[Module]:
         return [_named(module) for module in self.modules if not isinstance(module, str)]
 
     def write(self, folder: Path) -> tuple[AppConfig, dict[str, str]]:
@@ -94,6 +117,10 @@ class HostPlan:
         document: dict[str, Any] = {"modules": listed, **(self.config or {})}
         if self.roots:
             document["workspace"] = {**document.get("workspace", {}), "roots": [str(root) for root in self.roots]}
+        if self.is_isolated:
+            document["modules"] = listed = [*listed, *(_importable(module, folder) for module in self._named())]
+            if listed:
+                document["hosts"] = {"isolated": {"kind": "process", "modules": listed}}
         path = folder / "app.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         environ = {STATE_DIR_VARIABLE: str(folder / "state"), **(self.environ or {})}
@@ -201,7 +228,7 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
     config, environ = plan.write(folder)
     roots = prepare_roots(config)
     with StateDir.open(config.file, roots, environ=environ) as state:
-        async with Host.open(config, state, plan.given()) as host:
+        async with Host.open(config, state, plan.given(), places=places_of(config)) as host:
             running = RunningHost(host, roots[0])
             if plan.accepts_definitions:
                 await running.accept_definitions()
@@ -219,6 +246,22 @@ def _named(module: Module | type[Module]) -> Module:
         in_snake_case = _CAPITAL.sub("_", cls.__name__.removesuffix("Module") or cls.__name__).lower()
         vars(made)["name"] = _entry_point_name(cls) or in_snake_case
     return made
+
+
+def _importable(module: Module, folder: Path) -> str:
+    """The name by which another process finds a module: its entry point's, else that of a local module made here."""
+    cls, name = type(module), str(module.name)
+    if _entry_point_name(cls) == name:
+        return name
+    local = folder / "modules" / f"{name}.py"
+    local.parent.mkdir(exist_ok=True)
+    local.write_text(
+        f"import sys\nsys.path += [each for each in {sys.path!r} if each not in sys.path]\n"
+        f"from {cls.__module__} import {cls.__name__} as Given\n\n\n"
+        f"class {cls.__name__}(Given):\n    __doc__ = Given.__doc__\n    name = {name!r}\n",
+        encoding="utf-8",
+    )
+    return name
 
 
 def _entry_point_name(cls: type[Module]) -> str | None:

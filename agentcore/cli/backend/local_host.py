@@ -24,6 +24,7 @@ from agentcore.host.containment import bounded_runner
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
 from agentcore.host.process_privacy import keep_secrets
+from agentcore.remote import places_of
 from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     for notice in config.notices:
         note(notice)
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
-        held = runner.run(ContextTask.open(Host.open(config, state), "host"))
+        held = runner.run(ContextTask.open(Host.open(config, state, places=places_of(config)), "host"))
         try:
             # without somebody who can be asked, calls end with `approval_required`
             held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if has_person() else None)

@@ -1,8 +1,53 @@
 """The one path of a call."""
 
-from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
-from agentcore.host.calls.conversation import no_session
-from agentcore.host.calls.forms import FIELDS, read_answers, shown_form
-from agentcore.host.calls.inquiry import Inquiry, Reply
-from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut
-from agentcore.host.calls.permission import refused
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
+    from agentcore.host.calls.conversation import no_session
+    from agentcore.host.calls.forms import FIELDS, read_answers, shown_form
+    from agentcore.host.calls.inquiry import Inquiry, Reply
+    from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut
+    from agentcore.host.calls.permission import refused
+
+__all__ = [
+    "FIELDS",
+    "ArtifactReading",
+    "Call",
+    "CallOutcome",
+    "CallRequest",
+    "Inquiry",
+    "ModelReader",
+    "Reply",
+    "SaveArtifact",
+    "cut",
+    "no_session",
+    "read_answers",
+    "refused",
+    "shown_form",
+]
+
+_HOMES = {
+    "ArtifactReading": "agentcore.host.calls.model_part",
+    "Call": "agentcore.host.calls.call",
+    "CallOutcome": "agentcore.host.calls.call",
+    "CallRequest": "agentcore.host.calls.call",
+    "FIELDS": "agentcore.host.calls.forms",
+    "Inquiry": "agentcore.host.calls.inquiry",
+    "ModelReader": "agentcore.host.calls.call",
+    "Reply": "agentcore.host.calls.inquiry",
+    "SaveArtifact": "agentcore.host.calls.model_part",
+    "cut": "agentcore.host.calls.model_part",
+    "no_session": "agentcore.host.calls.conversation",
+    "read_answers": "agentcore.host.calls.forms",
+    "refused": "agentcore.host.calls.permission",
+    "shown_form": "agentcore.host.calls.forms",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -3,26 +3,24 @@
 import asyncio
 import concurrent.futures
 import contextlib
-import math
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
-from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.bounds import PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.call_artifacts import CallArtifacts
-from agentcore.host.calls.call_log import CallLog, log_message
+from agentcore.host.calls.call_log import CallLog
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
 from agentcore.host.calls.questions import Questions
+from agentcore.host.calls.reported import read_fraction, read_log, read_message, read_output
 from agentcore.host.calls.shown_output import ShownOutput
-from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
-from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.store import Store
@@ -62,6 +60,11 @@ class CallContext:
     def call_id(self) -> str:
         """Id of the call."""
         return self._call.id
+
+    @property
+    def tool(self) -> str:
+        """The tool that is called."""
+        return self._call.request.tool
 
     @property
     def session_id(self) -> str:
@@ -106,7 +109,7 @@ class CallContext:
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         """See `agentcore.api.ToolContext.progress`."""
-        fraction, message = _fraction(fraction), _message(message)
+        fraction, message = read_fraction(fraction), read_message(message)
         if threading.get_ident() == self._thread:
             self._report(fraction, message)
         else:
@@ -115,7 +118,7 @@ class CallContext:
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         """See `agentcore.api.ToolContext.log`."""
-        told = log_message(message, level)
+        told = read_log(message, level)
         if threading.get_ident() == self._thread:
             self._tell_log(told, level)
         else:
@@ -124,7 +127,7 @@ class CallContext:
 
     def show_output(self, text: str) -> None:
         """See `agentcore.api.ToolContext.show_output`."""
-        piece, length = _output(text), len(text)
+        piece, length = read_output(text), len(text)
         if threading.get_ident() == self._thread:
             self._show(piece, length)
         else:
@@ -230,6 +233,13 @@ class CallContext:
         return outcome.unwrap()
 
     @property
+    def todos(self) -> Sequence[Mapping[str, Any]] | None:
+        """The list of things to do of the chat session that the call comes from; None: it comes from none."""
+        chat = self._services.conversation.chat
+        session = None if chat is None else chat.session_of(self._call)
+        return None if session is None else session.todos
+
+    @property
     def session(self) -> ChatSession:
         """See `agentcore.api.ToolContext.session`."""
         session = self._services.conversation.get().session_of(self._call)
@@ -281,28 +291,6 @@ class CallContext:
             payload = {"callId": self._call.id, **told}
             # not kept: a client that resumes reads all that there is
             self._services.events.publish("call.output", payload, session_id=self._call.session_id, kept=False)
-
-
-def _fraction(fraction: Any) -> float | None:
-    if fraction is None:
-        return None
-    if not issubclass(type(fraction), int | float):
-        raise TypeError(f"progress: fraction must be a number from 0 to 1 or None, not {type_name(fraction)}")
-    number = float(fraction)
-    return None if math.isnan(number) else min(max(number, 0.0), 1.0)
-
-
-def _message(message: Any) -> str:
-    if not issubclass(type(message), str):
-        raise TypeError(f"progress: message must be text, not {type_name(message)}")
-    text = message if type(message) is str else str.__str__(message)
-    return plain_text(text[:PROGRESS_CHARS])
-
-
-def _output(text: Any) -> str:
-    if not issubclass(type(text), str):
-        raise TypeError(f"show_output: what was written must be text, not {type_name(text)}")
-    return plain_text(text[-OUTPUT_KEPT_CHARS:])
 
 
 class _Progress:

@@ -27,7 +27,7 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
     definition, module = prepared.tool.definition, prepared.tool.module
     if definition.preview is None:
         return None
-    making = _made(definition.preview, context, prepared.arguments)
+    making = _made(definition.preview, context, prepared.arguments, may_be_none=module.placed is not None)
     try:
         return await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
     except ToolError as exc:
@@ -45,9 +45,13 @@ def touched(preview: CallPreview) -> tuple[object, ...]:
     return *what, preview.is_protected, preview.is_sandboxed, preview.caution
 
 
-async def _made(preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any]) -> CallPreview:
+async def _made(
+    preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any], *, may_be_none: bool
+) -> CallPreview | None:
     if asyncio.iscoroutinefunction(preview):
-        return _plain(await preview(context, arguments))
+        found = await preview(context, arguments)
+        # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
+        return None if found is None and may_be_none else _plain(found)
     made = await asyncio.to_thread(preview, context, arguments)
     return _plain(await made if asyncio.iscoroutine(made) else made)
 

@@ -1,12 +1,51 @@
 """Where the code of modules is found: entry points, local folders, what they need."""
 
-from agentcore.host.discovery.families import FamilyMember, name_of_block, nameless_blocks
-from agentcore.host.discovery.finding import (
-    Found,
-    ModuleNotChosen,
-    candidates,
-    choose_command,
-    find_module,
-    installed_names,
-)
-from agentcore.host.discovery.installed import Family, installed_families
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.host.discovery.families import FamilyMember, name_of_block, nameless_blocks
+    from agentcore.host.discovery.finding import (
+        Found,
+        ModuleNotChosen,
+        candidates,
+        choose_command,
+        find_module,
+        installed_names,
+    )
+    from agentcore.host.discovery.installed import Family, installed_families
+
+__all__ = [
+    "Family",
+    "FamilyMember",
+    "Found",
+    "ModuleNotChosen",
+    "candidates",
+    "choose_command",
+    "find_module",
+    "installed_families",
+    "installed_names",
+    "name_of_block",
+    "nameless_blocks",
+]
+
+_HOMES = {
+    "Family": "agentcore.host.discovery.installed",
+    "FamilyMember": "agentcore.host.discovery.families",
+    "Found": "agentcore.host.discovery.finding",
+    "ModuleNotChosen": "agentcore.host.discovery.finding",
+    "candidates": "agentcore.host.discovery.finding",
+    "choose_command": "agentcore.host.discovery.finding",
+    "find_module": "agentcore.host.discovery.finding",
+    "installed_families": "agentcore.host.discovery.installed",
+    "installed_names": "agentcore.host.discovery.finding",
+    "name_of_block": "agentcore.host.discovery.families",
+    "nameless_blocks": "agentcore.host.discovery.families",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -232,12 +232,17 @@ def rescan() -> None:
 
 def take_distribution(module: InstalledModule) -> TakenCode:
     """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
+    return take_code(packages_of(module))
+
+
+def packages_of(module: InstalledModule) -> set[str]:
+    """The packages of a module's whole distribution."""
     record = module.metadata.read_text("RECORD") or ""
     entries = _entries_of(module.metadata)
     packages = {module.package, *(entry.package for group in (GROUP, FAMILIES) for entry in entries.get(group, ()))}
     packages.update(_regular_packages(line.partition(",")[0] for line in record.splitlines()))
     # what everybody else holds on to stays
-    return take_code(package for package in packages if package.partition(".")[0] != _CORE)
+    return {package for package in packages if package.partition(".")[0] != _CORE}
 
 
 def _changes() -> tuple[tuple[str, int], ...]:

@@ -1,13 +1,64 @@
 """The life of modules: found, loaded, read, started, stopped, reloaded; the tools that they bring."""
 
-from agentcore.host.declarations.components import policy_lines
-from agentcore.host.declarations.definitions import RESERVED_NAMES
-from agentcore.host.discovery.finding import title_of
-from agentcore.host.modules.added_to_page import page_additions
-from agentcore.host.modules.family_block import block_model, settings_in_code
-from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
-from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-from agentcore.host.modules.routes import ModuleRoute, RouteTable
-from agentcore.host.modules.source_choice import remembered_sources
-from agentcore.host.modules.tool_registry import ToolRegistry
-from agentcore.host.modules.validation import invalid_arguments
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.host.declarations.components import policy_lines
+    from agentcore.host.declarations.definitions import RESERVED_NAMES
+    from agentcore.host.discovery.finding import title_of
+    from agentcore.host.modules.added_to_page import page_additions
+    from agentcore.host.modules.family_block import block_model, settings_in_code
+    from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
+    from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
+    from agentcore.host.modules.routes import ModuleRoute, RouteTable
+    from agentcore.host.modules.source_choice import remembered_sources
+    from agentcore.host.modules.tool_registry import ToolRegistry
+    from agentcore.host.modules.validation import invalid_arguments
+
+__all__ = [
+    "RESERVED_NAMES",
+    "ModuleRecord",
+    "ModuleRoute",
+    "RegisteredTool",
+    "RouteTable",
+    "ToolFormat",
+    "ToolRegistry",
+    "Validate",
+    "block_model",
+    "check_cost",
+    "compile_schema",
+    "invalid_arguments",
+    "page_additions",
+    "policy_lines",
+    "remembered_sources",
+    "settings_in_code",
+    "title_of",
+]
+
+_HOMES = {
+    "ModuleRecord": "agentcore.host.modules.module_record",
+    "ModuleRoute": "agentcore.host.modules.routes",
+    "RESERVED_NAMES": "agentcore.host.declarations.definitions",
+    "RegisteredTool": "agentcore.host.modules.module_record",
+    "RouteTable": "agentcore.host.modules.routes",
+    "ToolFormat": "agentcore.host.modules.module_record",
+    "ToolRegistry": "agentcore.host.modules.tool_registry",
+    "Validate": "agentcore.host.modules.json_schema",
+    "block_model": "agentcore.host.modules.family_block",
+    "check_cost": "agentcore.host.modules.json_schema",
+    "compile_schema": "agentcore.host.modules.json_schema",
+    "invalid_arguments": "agentcore.host.modules.validation",
+    "page_additions": "agentcore.host.modules.added_to_page",
+    "policy_lines": "agentcore.host.declarations.components",
+    "remembered_sources": "agentcore.host.modules.source_choice",
+    "settings_in_code": "agentcore.host.modules.family_block",
+    "title_of": "agentcore.host.discovery.finding",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

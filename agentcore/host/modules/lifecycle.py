@@ -9,21 +9,23 @@ from typing import Any
 import structlog
 
 from agentcore.api import Module
-from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
+from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, LEFTOVERS_NAMED
 from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
-from agentcore.config.settings_of_modules import module_settings, validate_settings
+from agentcore.config.problems import problems_of_faults
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.discovery.families import FamilyMember
-from agentcore.host.discovery.finding import ModuleNotChosen, ModuleNotInstalled
+from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
 from agentcore.host.modules.leftovers import Stay, Surroundings, clear_up
 from agentcore.host.modules.module_record import ModuleRecord, ModuleState
+from agentcore.host.modules.places import NoPlaces, Place, Places
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
@@ -43,6 +45,7 @@ class Lifecycle:
     Args:
         on_code: Told of all modules whenever some have brought code or tools.
         given: Modules handed over as objects, which are not looked for.
+        places: Where modules run that do not run in this process.
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class Lifecycle:
         end_calls: EndCalls,
         on_code: Callable[[Iterable[ModuleRecord]], None],
         given: Sequence[Module] = (),
+        places: Places | None = None,
     ) -> None:
+        self._places = places or NoPlaces()
         self._services, self._registry, self._sources, self._review = services, registry, sources, review
         self._end_calls, self._on_code = end_calls, on_code
         self._config = services.config
@@ -133,6 +138,9 @@ class Lifecycle:
             BaseException: Whatever keeps it from being started.
         """
         record.before, record.after = Surroundings(), None
+        if (place := self._places.of(record.name)) is not None:
+            await self._prepare_elsewhere(record, place)
+            return
         if record.name in self.given:
             await loader.adopt(record, self.given[record.name], self._config.locale)
         else:
@@ -146,14 +154,34 @@ class Lifecycle:
             read = asyncio.to_thread(_settings, self._config, record)
             record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
-    async def _load(self, record: ModuleRecord) -> None:
+    async def _prepare_elsewhere(self, record: ModuleRecord, place: Place) -> None:
+        """The same for a module that runs elsewhere: nothing of its code is run here."""
+        if record.found is None:
+            record.fingerprint = await asyncio.to_thread((await self._find(record)).fingerprint)
+        assert record.found is not None  # noqa: S101 - found above, or before
+        loading = place.load(record.name, record.found, record.fingerprint, self._config.locale)
+        record.placed = await run_contained(loading, IMPORT_SECONDS, f"import:{record.name}", record.name)
+        await loader.adopt(record, record.placed, self._config.locale)
+        if record.settings is None:
+            raw = await asyncio.to_thread(_raw_settings, self._config, record)
+            checking = record.placed.check_settings(raw.values)
+            faults = await run_contained(checking, HOOK_SECONDS, f"settings:{record.name}", record.name)
+            if faults and record.manifest.settings is not None:
+                raise ConfigError(problems_of_faults(faults, record.manifest.settings, raw.values, raw.origins))
+            record.settings = raw.values
+
+    async def _find(self, record: ModuleRecord) -> Found:
+        """Find a module's code on the disk; nothing is imported."""
         found, record.rivals = await self._sources.find(record.name)
         # in a thread: where the package lies is known once no other thread imports it, and that takes its time
         record.found, record.origin = found, await asyncio.to_thread(found.origin)
         installed = found.entry if isinstance(found, FamilyMember) else found
         if isinstance(installed, InstalledModule):
             await asyncio.to_thread(check_requirements, installed)
-        record.loaded = await loader.load(found)
+        return found
+
+    async def _load(self, record: ModuleRecord) -> None:
+        record.loaded = await loader.load(await self._find(record))
         record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:
@@ -180,6 +208,7 @@ class Lifecycle:
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         await self._release(record)
+        await self._places.rest(record.name)
         self._mark(record, "failed", reason)
 
     # -- stopping ----------------------------------------------------------------------------------------------
@@ -202,6 +231,7 @@ class Lifecycle:
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)
         await self._services.resources.release_owned(record.name)
         await self._release(record)
+        await self._places.rest(record.name)
         self._mark(record, "stopped")
         log.info("module_stopped", module=record.name)
 
@@ -225,11 +255,13 @@ class Lifecycle:
         await self._clear_up(record)
         self._review.forget(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
-        record.withheld, record.report, record.login = [], None, None
+        record.withheld, record.report, record.login, record.placed = [], None, None, None
         record.offered_instructions = record.instructions = ""
 
     async def _clear_up(self, record: ModuleRecord) -> None:
         """Find what a module has left; of modules that share their code, when the last one of them has ended."""
+        if record.placed is not None:
+            return  # it had nothing here
         kin = [
             other
             for other in self.records.values()
@@ -254,6 +286,13 @@ class Lifecycle:
         record.left_behind = left[:LEFTOVERS_NAMED]
         if left:
             log.warning("module_left", module=record.name, left=record.left_behind, number=len(left))
+
+    async def lose(self, record: ModuleRecord, reason: str) -> None:
+        """Take back what a module had whose place has ended: its calls have ended with it, and so have its resources."""
+        self._mark(record, "failed", reason)
+        self.merge()
+        await self._services.resources.release_owned(record.name, reason)
+        await self._release(record)
 
     def with_dependents(self, names: Sequence[str]) -> list[str]:
         """Modules, and those that require them."""
@@ -324,9 +363,13 @@ class Lifecycle:
 
 def _settings(config: AppConfig, record: ModuleRecord) -> Any:
     """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
-    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
-    raw = loader.resolved(record, config, given)
+    raw = _raw_settings(config, record)
     return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
+
+
+def _raw_settings(config: AppConfig, record: ModuleRecord) -> RawSettings:
+    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    return loader.resolved(record, config, given)
 
 
 async def _bind(record: ModuleRecord) -> None:

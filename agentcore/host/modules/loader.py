@@ -111,6 +111,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
     plugin = record.plugin
     faults = tool_faults(plugin) if issubclass(type(plugin), Module) else []
     problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
+    problems += () if record.placed is None else record.placed.problems
     entries = _entries(given)
     if entries and "execute_tool_call" not in record.hooks:
         raise TypeError("it defines tools, but does not implement execute_tool_call")

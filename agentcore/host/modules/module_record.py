@@ -16,6 +16,7 @@ from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 if TYPE_CHECKING:
     from agentcore.host.discovery.finding import Found
     from agentcore.host.modules.leftovers import Surroundings
+    from agentcore.host.modules.places import PlacedModule
     from agentcore.host.modules.validation import CheckResult, Validate
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
@@ -124,7 +125,8 @@ class ModuleRecord:
         login: What a person can log in to for it; None: nothing.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
-        loaded: That code, imported.
+        loaded: That code, imported here.
+        placed: What stands for it here, while it runs elsewhere; None: it runs in this process.
         settings: Its settings; None before they were read.
         secrets: What references in them stand for that nobody is to be told.
         block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
@@ -166,6 +168,7 @@ class ModuleRecord:
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
     loaded: LoadedCode | None = None
+    placed: "PlacedModule | None" = None
     settings: Any = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
     block_model: type[BaseModel] | None = None

@@ -79,6 +79,20 @@ class Modules:
             await self._lifecycle.stop(self._lifecycle.with_dependents([name]))
             return record
 
+    async def lose(self, names: Iterable[str], reason: str) -> None:
+        """Take back what modules had whose place has ended; they are `failed`, with the reason."""
+        async with self._change:
+            for name in names:
+                record = self.records.get(name)
+                if record is not None and record.state in ("ready", "loading"):
+                    await self._lifecycle.lose(record, reason)
+
+    async def start_again(self, names: Iterable[str]) -> None:
+        """Start modules that failed because their place ended, unless somebody else did something to them since."""
+        async with self._change:
+            failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
+            await self._lifecycle.start([ModuleRecord(name) for name in failed])
+
     async def forget(self, name: str) -> None:
         """Have nothing more to do with a module that does not run; one that does stays."""
         async with self._change:

@@ -1,6 +1,5 @@
 """What a module sees of its host: the implementation of `Runtime`."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +12,11 @@ from agentcore.api.context import KeyScope
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, FOREIGN_INSTRUCTIONS_CHARS, MODULE_NOTES
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment import ModuleLogin
-from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
-from agentcore.host.event_types import OWN_TOPICS
+from agentcore.host.declarations.handed_over import ReadingRuntime
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.routes import RouteTable
@@ -30,10 +28,6 @@ from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 from agentcore.store.state import StateDir, locate_state_dir
-
-_OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_ADDRESS = re.compile(r"\S{1,2000}")
-_EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +44,17 @@ class HostServices:
     own_origins: OwnOrigins
 
 
-class ModuleRuntime:
+class ModuleRuntime(ReadingRuntime):
     """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
 
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
+        super().__init__(record.name)
         self._record, self._services, self._tools_changed = record, services, tools_changed
         self._settings = record.settings
         self._resources = ModuleResources(services.resources, record.name)
         self._secrets: ModuleSecrets | None = None
-
-    @property
-    def name(self) -> str:
-        """The module's name."""
-        return self._record.name
 
     @property
     def settings(self) -> Any:
@@ -151,62 +141,36 @@ class ModuleRuntime:
             own_origins=self._services.own_origins,
         )
 
-    def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
-        """See `agentcore.api.Runtime.publish`."""
-        if self.name in OWN_TOPICS:
-            message = f"events that begin with {self.name!r} are the server's own; call the module something else"
-            raise ValueError(message)
-        where = f"of publish in module {self.name!r}"
-        name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
-        session = None if session_id is None else read_text(session_id, f"session_id {where}")
-        self._services.events.publish(
-            f"{self.name}.{name}", read_mapping(data, f"data {where}", mends_text=True), session_id=session
-        )
+    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+        self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id)
 
-    def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
-        """See `agentcore.api.Runtime.subscribe`."""
-
-        wanted = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
-        if not callable(handler):
-            raise WrongValueError(f"handler of subscribe in module {self.name!r}", "a function", handler)
-
+    def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         def listen(event: Event) -> None:
             handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
 
-        unsubscribe = self._services.events.subscribe(wanted, listen)
+        unsubscribe = self._services.events.subscribe(pattern, listen)
         self._record.undo.append(unsubscribe)
         return unsubscribe
 
-    def note(self, subject: str, said: str, *, advice: str = "") -> None:
-        """See `agentcore.api.Runtime.note`."""
-        where = f"of note in module {self.name!r}"
-        about = read_text(subject, f"subject {where}")
-        found = read_text(said, f"said {where}"), read_text(advice, f"advice {where}")
-        self._record.notes.pop(about, None)
+    def _note(self, subject: str, said: str, advice: str) -> None:
+        self._record.notes.pop(subject, None)
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
-        self._record.notes[about] = found
+        self._record.notes[subject] = said, advice
 
-    def give_report(self, read: ReadReport) -> None:
-        """See `agentcore.api.Runtime.give_report`."""
-        if not callable(read):
-            raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
+    def _give_report(self, read: ReadReport) -> None:
         self._record.report = read
 
-    def offer_login(self, login: Login) -> None:
-        """See `agentcore.api.Runtime.offer_login`."""
+    def _offer_login(self, login: Login) -> None:
         self._record.login = ModuleLogin(login, self.name)
 
-    def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
-        """See `agentcore.api.Runtime.record`."""
-        where = f"of record in module {self.name!r}"
-        what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
-        row = notice(what, details=read_mapping(details, f"details {where}"))
+    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+        row = notice(outcome, details=details)
         self._services.record.append(
             row._replace(
                 module=self.name,
-                call_id=read_text(call_id, f"call_id {where}"),
-                session_id=read_text(session_id, f"session_id {where}")[:64],
+                call_id=call_id,
+                session_id=session_id,
                 arguments=masked_json(row.arguments, ARGUMENTS_RECORDED_CHARS),
             )
         )
@@ -215,17 +179,10 @@ class ModuleRuntime:
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)
 
-    def instruct(self, text: str) -> None:
-        """See `agentcore.api.Runtime.instruct`."""
-        said = read_text(text, f"text of instruct in module {self.name!r}").strip()
-        if len(said) > FOREIGN_INSTRUCTIONS_CHARS:
-            raise ValueError(f"the text has {len(said):,} characters, and may have {FOREIGN_INSTRUCTIONS_CHARS:,}")
-        if said != self._record.offered_instructions:
-            self._record.offered_instructions = said
+    def _instruct(self, text: str) -> None:
+        if text != self._record.offered_instructions:
+            self._record.offered_instructions = text
             self._tools_changed(self._record)
 
-    def served_changed(self, address: str) -> None:
-        """See `agentcore.api.Runtime.served_changed`."""
-        where = f"address of served_changed in module {self.name!r}"
-        uri = read_text(address, where, "an address without spaces", pattern=_ADDRESS)
-        self._services.events.publish("tools.servedChanged", {"module": self.name, "address": uri}, kept=False)
+    def _served_changed(self, address: str) -> None:
+        self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)

@@ -35,7 +35,7 @@ def compile_validator(definition: ToolDefinition) -> Validate:
         jsonschema_rs.meta.validate(definition.input_schema)
     except jsonschema_rs.ValidationError as exc:
         raise ValueError(f"input_schema of tool {definition.name!r} is not valid: {exc.message}") from exc
-    return _by_model(definition)
+    return validator_of(definition)
 
 
 def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
@@ -60,7 +60,8 @@ def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
     return check
 
 
-def _by_model(definition: ToolDefinition) -> Validate:
+def validator_of(definition: ToolDefinition) -> Validate:
+    """The same by the definition's model alone, whose schema is known to be one."""
     model = definition.arguments
     assert model is not None  # noqa: S101 - the caller has looked
     validate_python = model.__pydantic_validator__.validate_python

@@ -147,6 +147,33 @@ class ResourceRegistry:
         entry.on_release = on_release
         return entry.resource
 
+    def admit(self, owner: str, resource: Resource, on_release: OnRelease | None = None) -> Resource:
+        """Let a resource live here that was made in another process; one that lives here already is given as it is.
+
+        Args:
+            on_release: Ends it where it is.
+        Raises:
+            ToolError: `resource_taken`: its id is not its own, or is another module's.
+        """
+        series = (resource.session_id, resource.resource_type)
+        entry = self._entries.get(resource.resource_id)
+        if resource.resource_id != _id_of(series, resource.index) or (entry is not None and entry.owner != owner):
+            raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
+        if entry is None:
+            entry = self._entries[resource.resource_id] = _Entry(resource, owner, on_release)
+            self._next_index[series] = max(self._next_index.get(series, 0), resource.index + 1)
+            self._changed(resource)
+        return entry.resource
+
+    def owner_of(self, resource_id: str) -> str | None:
+        """The module whose a resource is; None: there is none of this id."""
+        entry = self._entries.get(resource_id)
+        return None if entry is None else entry.owner
+
+    def next_index(self, session_id: str, resource_type: str) -> int:
+        """The index of the resource of this type that the session gets next."""
+        return self._next_index.get((session_id, resource_type), 0)
+
     def get(self, resource_id: str, owner: str | None = None) -> Resource:
         """The resource; with `owner`, only if it is that module's.
 
@@ -295,11 +322,11 @@ class ResourceRegistry:
                 log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
         self._changed(entry.resource)
 
-    async def release_owned(self, owner: str) -> None:
+    async def release_owned(self, owner: str, reason: str = "") -> None:
         """End all resources of a module, and forget those that were planned for it."""
         self._planned = {series: entry for series, entry in self._planned.items() if entry.owner != owner}
         for resource in self.list(owner=owner):
-            await self.release(resource.resource_id)
+            await self.release(resource.resource_id, reason=reason)
 
     def _make(self, owner: str, resource_type: str, session_id: str) -> _Entry:
         series = (session_id, resource_type)

@@ -1,0 +1,63 @@
+"""All hosts of a server: which module runs where, and what becomes of modules whose host has ended."""
+
+from collections.abc import Sequence
+
+from agentcore.config.loading import AppConfig
+from agentcore.host.host import Host
+from agentcore.host.modules.places import Place
+from agentcore.remote.places.process import ProcessHost
+from agentcore.remote.places.services import PlaceServices
+
+
+class Hosts:
+    """Implements `Places` for what app.json says under `hosts`. Made before the host, which it then serves."""
+
+    def __init__(self, config: AppConfig) -> None:
+        self._config = config
+        self._places: dict[str, ProcessHost] = {}
+        self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
+        self._host: Host | None = None
+
+    def attach(self, host: Host) -> None:
+        """Serve this host; before its modules start."""
+        self._host = host
+        services = PlaceServices(
+            config=self._config,
+            state=host.state,
+            resources=host.resources,
+            roots=host.workspace.roots,
+            protected=host.protected,
+            own_origins=host.own_origins,
+        )
+        host.own_origins.on_change.append(self._tell_origins)
+        for name, config in self._config.hosts.items():
+            if config.kind == "process":
+                self._places[name] = ProcessHost(name, config, services, self._lost, self._again)
+
+    def of(self, name: str) -> Place | None:
+        """See `Places.of`."""
+        place = self._of.get(name)
+        return None if place is None else self._places.get(place)
+
+    async def rest(self, name: str) -> None:
+        """A module has ended: a host without any ends, too."""
+        place = self._of.get(name)
+        if place is not None and (found := self._places.get(place)) is not None:
+            await found.rest()
+
+    async def close(self) -> None:
+        """End them all."""
+        for place in self._places.values():
+            await place.close()
+
+    def _tell_origins(self) -> None:
+        for place in self._places.values():
+            place.tell_origins()
+
+    async def _lost(self, names: Sequence[str], reason: str) -> None:
+        assert self._host is not None  # noqa: S101 - it was attached
+        await self._host.modules.lose(names, reason)
+
+    async def _again(self, names: Sequence[str]) -> None:
+        assert self._host is not None  # noqa: S101 - it was attached
+        await self._host.modules.start_again(names)

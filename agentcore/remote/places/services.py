@@ -1,0 +1,53 @@
+"""What places need of their server."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentcore.config.loading import AppConfig
+from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.store.state import StateDir, locate_state_dir
+
+
+@dataclass(frozen=True)
+class PlaceServices:
+    """What places need of their server.
+
+    Args:
+        roots: The workspace roots.
+        protected: Patterns of what always needs a person.
+        own_origins: Where the server can be reached now.
+    """
+
+    config: AppConfig
+    state: StateDir
+    resources: ResourceRegistry
+    roots: tuple[Path, ...]
+    protected: tuple[str, ...]
+    own_origins: Callable[[], frozenset[str]]
+
+    @property
+    def blocked_s(self) -> float:
+        """How long the event loop of a host may be held."""
+        return self.config.limits.loop_blocked_max
+
+    def greeting(self) -> dict[str, Any]:
+        """What a host on this machine is told (`hello.ok`)."""
+        kept = locate_state_dir(self.config.file, self.config.sources.environ)
+        return {
+            "roots": [str(root) for root in self.roots],
+            "protected": list(self.protected),
+            "state": str(self.state.path),
+            "privateFolders": [str(folder) for folder in dict.fromkeys((self.state.path, kept))],
+            "ownOrigins": sorted(self.own_origins()),
+            "locale": self.config.locale,
+        }
+
+    def files_of(self, host: str, module: str) -> Path:
+        """An empty folder for what the page needs of a module that runs in a host."""
+        folder = self.state.path / "hosts" / host / "files" / module
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, mode=0o700)
+        return folder

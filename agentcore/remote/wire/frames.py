@@ -1,0 +1,107 @@
+"""Frames on a byte stream: a length, a kind, and that many bytes."""
+
+import struct
+from collections.abc import Callable
+from typing import Literal
+
+from agentcore.errors import AgentcoreError
+
+PROTOCOL = "agentcore.host.1"
+"""The version of the protocol: a WebSocket's sub-protocol, and `protocol` of `hello`."""
+
+TEXT_BYTES = 16 * 1024 * 1024
+"""One message. Results, arguments and definitions have smaller bounds of their own."""
+
+PIECE_BYTES = 64 * 1024
+"""One piece of a blob: what is urgent waits for no more than that."""
+
+_HEADER = struct.Struct("!IB")
+_PIECE = struct.Struct("!QB")
+PIECE_HEADER_BYTES = _PIECE.size
+HEADER_BYTES = _HEADER.size
+
+Kind = Literal[1, 2]
+TEXT: Kind = 1
+BINARY: Kind = 2
+
+
+class LinkError(AgentcoreError):
+    """The other side of a link broke the protocol, or is gone; the message says how."""
+
+
+def frame(kind: Kind, payload: bytes) -> bytes:
+    """A payload as it stands on the stream."""
+    return _HEADER.pack(len(payload), kind) + payload
+
+
+def piece(blob: int, data: bytes, *, is_last: bool) -> bytes:
+    """The payload of a binary frame: a piece of a blob."""
+    return _PIECE.pack(blob, is_last) + data
+
+
+def read_piece(payload: bytes) -> tuple[int, bool, bytes]:
+    """The blob's number, whether it ends here, and the piece.
+
+    Raises:
+        LinkError: It is no piece.
+    """
+    if len(payload) < _PIECE.size:
+        raise LinkError("a binary frame is too short for its header")
+    blob, is_last = _PIECE.unpack_from(payload)
+    return blob, bool(is_last), payload[_PIECE.size :]
+
+
+class FrameReader:
+    """Cuts a stream into frames, as its bytes arrive.
+
+    Args:
+        take: Called with the kind and the payload of each.
+    """
+
+    def __init__(self, take: Callable[[Kind, bytes], None]) -> None:
+        self._take = take
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the stream.
+
+        Raises:
+            LinkError: They are no frames, or one is too large.
+        """
+        held = self._held
+        if held or not self._is_one_frame(data):
+            held += data
+            self._take_all()
+
+    def _is_one_frame(self, data: bytes) -> bool:
+        """Take a frame that came whole and alone, as most do, without copying it around."""
+        if len(data) < HEADER_BYTES:
+            return False
+        length, kind = _HEADER.unpack_from(data)
+        if len(data) != HEADER_BYTES + length:
+            return False
+        self._take(_checked(length, kind), data[HEADER_BYTES:])
+        return True
+
+    def _take_all(self) -> None:
+        held = self._held
+        begin = 0
+        while len(held) - begin >= HEADER_BYTES:
+            length, number = _HEADER.unpack_from(held, begin)
+            kind = _checked(length, number)
+            end = begin + HEADER_BYTES + length
+            if len(held) < end:
+                break
+            payload = bytes(memoryview(held)[begin + HEADER_BYTES : end])
+            begin = end
+            self._take(kind, payload)
+        del held[:begin]
+
+
+def _checked(length: int, kind: int) -> Kind:
+    bound = TEXT_BYTES if kind == TEXT else PIECE_BYTES + PIECE_HEADER_BYTES
+    if kind not in (TEXT, BINARY):
+        raise LinkError(f"a frame of kind {kind}: this is not the protocol of hosts")
+    if length > bound:
+        raise LinkError(f"a frame of {length:,} bytes, the bound is {bound:,}")
+    return TEXT if kind == TEXT else BINARY

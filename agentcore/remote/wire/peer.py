@@ -1,0 +1,272 @@
+"""One end of a link: requests and their replies, messages without one, and blobs that travel in pieces.
+
+What is said (JSON) goes out at once; blobs go out a piece at a time, when the stream has room, so that a reply, a ping
+or a cancel never waits for a picture. A message that names blobs is sent when their last piece has been.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import pydantic_core
+import structlog
+
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.remote.wire.frames import PIECE_BYTES, LinkError, piece, read_piece
+from agentcore.remote.wire.values import error_of, error_to_wire
+
+log = structlog.get_logger(__name__)
+
+BLOBS_BYTES = 256 * 1024 * 1024
+"""All blobs together that have arrived, or are arriving, and that nobody has taken yet."""
+
+REQUESTS_IN_FLIGHT = 4_096
+"""Requests of the other side that are worked on at one time."""
+
+Message = dict[str, Any]
+OnRequest = Callable[[Message], Awaitable[Any]]
+OnMessage = Callable[[Message], None]
+
+
+class Transport(Protocol):
+    """What carries the frames of a peer."""
+
+    def send_text(self, data: bytes) -> None:
+        """Send a message; never waits."""
+        ...
+
+    async def send_binary(self, data: bytes) -> None:
+        """Send a piece of a blob, once the stream has room.
+
+        Raises:
+            ConnectionError: The other side is gone.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class Peer:
+    """One end of a link.
+
+    Args:
+        transport: What carries its frames.
+        on_request: Called for each request, by its type; what it gives is the reply, a `ToolError` its error.
+        on_message: Called for each message that wants no reply, by its type.
+        on_end: Told once why the link has ended; empty: it was closed in order.
+
+    Types that are in neither table are ignored: the other side may be newer.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        on_request: Mapping[str, OnRequest],
+        on_message: Mapping[str, OnMessage],
+        on_end: Callable[[str], None],
+    ) -> None:
+        self._transport = transport
+        self._on_request, self._on_message, self._on_end = on_request, on_message, on_end
+        self._loop = asyncio.get_running_loop()
+        self._next = 0
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._working: set[asyncio.Task[None]] = set()
+        self._next_blob = 0
+        self._outgoing: deque[tuple[int, bytes, asyncio.Future[None]]] = deque()
+        self._pump: asyncio.Task[None] | None = None
+        self._blobs: dict[int, bytearray] = {}
+        self._whole: set[int] = set()
+        self._blob_bytes = 0
+        self.ended: str | None = None
+
+    # -- sending -----------------------------------------------------------------------------------------------
+
+    def tell(self, message: Message) -> None:
+        """Send a message that wants no reply; nothing happens on a link that has ended."""
+        if self.ended is None:
+            self._transport.send_text(to_json(message))
+
+    def send_encoded(self, data: bytes) -> None:
+        """The same of a message that is JSON text already."""
+        if self.ended is None:
+            self._transport.send_text(data)
+
+    async def request(self, message: Message) -> Any:
+        """Send a request, and wait for what the other side gives.
+
+        Raises:
+            ToolError: What the other side answers instead.
+            LinkError: The link ended, or had ended.
+        """
+        if self.ended is not None:
+            raise LinkError(self.ended or "the link was closed")
+        self._next += 1
+        number = self._next
+        reply: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting[number] = reply
+        try:
+            self._transport.send_text(to_json({**message, "id": number}))
+            return await reply
+        finally:
+            self._waiting.pop(number, None)
+
+    async def send_blob(self, data: bytes) -> int:
+        """Send bytes in pieces, and give the number by which a message names them; it is sent after this.
+
+        Raises:
+            LinkError: The link ended.
+        """
+        if self.ended is not None:
+            raise LinkError(self.ended or "the link was closed")
+        self._next_blob += 1
+        blob = self._next_blob
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._outgoing.append((blob, data, done))
+        if self._pump is None:
+            # in no TaskGroup: it ends with the queue, or with the link
+            self._pump = self._loop.create_task(self._send_blobs(), name="link:blobs")
+        await done
+        return blob
+
+    async def _send_blobs(self) -> None:
+        try:
+            while self._outgoing:
+                blob, data, done = self._outgoing[0]
+                view = memoryview(data)
+                for begin in range(0, max(len(data), 1), PIECE_BYTES):
+                    part = bytes(view[begin : begin + PIECE_BYTES])
+                    is_last = begin + PIECE_BYTES >= len(data)
+                    await self._transport.send_binary(piece(blob, part, is_last=is_last))
+                self._outgoing.popleft()
+                if not done.done():
+                    done.set_result(None)
+        except ConnectionError as exc:
+            self.end(str(exc) or "the connection was lost")
+        finally:
+            self._pump = None
+
+    # -- receiving ---------------------------------------------------------------------------------------------
+
+    def receive_text(self, data: bytes) -> None:
+        """Take a message of the other side; what breaks the protocol ends the link."""
+        if self.ended is not None:
+            return
+        try:
+            message = pydantic_core.from_json(data, allow_inf_nan=False)
+        except ValueError:
+            self.end("a message that is no JSON")
+            return
+        if type(message) is not dict or type(message.get("type")) is not str:
+            self.end("a message without a type")
+            return
+        try:
+            self._take(message)
+        except (LinkError, KeyError, TypeError, ValueError) as exc:
+            self.end(f"a message {message['type'][:100]!r} that cannot be read: {exc}")
+
+    def receive_binary(self, data: bytes) -> None:
+        """Take a piece of a blob."""
+        if self.ended is not None:
+            return
+        try:
+            blob, is_last, part = read_piece(data)
+        except LinkError as exc:
+            self.end(str(exc))
+            return
+        if blob in self._whole:
+            self.end("a piece of a blob that had ended")
+            return
+        self._blob_bytes += len(part)
+        if self._blob_bytes > BLOBS_BYTES:
+            self.end(f"more than {BLOBS_BYTES:,} bytes in blobs that nothing names")
+            return
+        held = self._blobs.setdefault(blob, bytearray())
+        held += part
+        if is_last:
+            self._whole.add(blob)
+
+    def take_blob(self, number: Any) -> bytes:
+        """The bytes that a message names, once.
+
+        Raises:
+            LinkError: They did not arrive.
+        """
+        if number not in self._whole:
+            raise LinkError("a message names a blob that did not arrive")
+        self._whole.discard(number)
+        data = bytes(self._blobs.pop(number))
+        self._blob_bytes -= len(data)
+        return data
+
+    def _take(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "reply":
+            self._take_reply(message)
+        elif (listener := self._on_message.get(kind)) is not None:
+            listener(message)
+        elif (handler := self._on_request.get(kind)) is not None:
+            if type(message.get("id")) is not int:
+                raise LinkError("a request without a number")
+            if len(self._working) >= REQUESTS_IN_FLIGHT:
+                raise LinkError(f"more than {REQUESTS_IN_FLIGHT:,} requests at one time")
+            # in no TaskGroup: `end` ends them
+            task = self._loop.create_task(self._answer(message["id"], handler(message)), name=f"link:{kind}")
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
+        elif type(message.get("id")) is int:
+            unknown = ToolError("unknown_message", f"this side knows no message {kind[:100]!r}")
+            self.tell({"type": "reply", "id": message["id"], "ok": False, "error": error_to_wire(unknown)})
+
+    def _take_reply(self, message: Message) -> None:
+        reply = self._waiting.pop(message["id"], None)
+        if reply is None or reply.done():
+            return  # whoever asked has gone
+        if message["ok"] is True:
+            reply.set_result(message.get("result"))
+        else:
+            reply.set_exception(error_of(message["error"]))
+
+    async def _answer(self, number: int, work: Awaitable[Any]) -> None:
+        try:
+            result = await work
+        except asyncio.CancelledError:
+            raise
+        except ToolError as exc:
+            self.tell({"type": "reply", "id": number, "ok": False, "error": error_to_wire(exc)})
+        except (LinkError, KeyError, TypeError, ValueError) as exc:
+            self.end(f"a request that cannot be carried out: {exc}")
+        else:
+            self.tell({"type": "reply", "id": number, "ok": True, "result": result})
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def end(self, reason: str = "") -> None:
+        """End the link; whoever waits gets a `LinkError`. Safe to call twice, and from one of its own requests."""
+        if self.ended is not None:
+            return
+        if reason:
+            self.tell({"type": "goodbye", "reason": reason})
+        self.ended = reason
+        self._transport.close()
+        error = LinkError(reason or "the link was closed")
+        for reply in self._waiting.values():
+            if not reply.done():
+                reply.set_exception(error)
+        self._waiting.clear()
+        for _, _, done in self._outgoing:
+            if not done.done():
+                done.set_exception(error)
+                done.exception()  # whoever sent it may not wait any more
+        self._outgoing.clear()
+        if self._pump is not None:
+            self._pump.cancel()
+        for task in self._working - {asyncio.current_task()}:
+            task.cancel()
+        self._blobs.clear()
+        self._whole.clear()
+        self._on_end(reason)

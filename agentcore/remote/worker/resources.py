@@ -1,0 +1,123 @@
+"""The resources that a host holds: kept here as in a server, and told to it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentcore.api import Image
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.host.events import EventBus
+from agentcore.host.resources.registry import OnRelease, ResourceRegistry
+from agentcore.remote.wire.peer import Peer
+from agentcore.remote.wire.values import resource_to_wire
+
+
+class HeldResources(ResourceRegistry):
+    """The registry of a host: whatever becomes of a resource is told to the server, which has them all.
+
+    A server makes the ids of those that its calls begin with; those that modules make here get the next free index,
+    which comes with each call.
+    """
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(EventBus(kept=0))
+        self._peer = peer
+
+    def create(
+        self,
+        owner: str,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+    ) -> Resource:
+        """See `ResourceRegistry.create`."""
+        made = super().create(
+            owner, resource_type, session_id, adapter_type=adapter_type, keys=keys, on_release=on_release
+        )
+        self._tell("resource.create", made, module=owner)
+        return made
+
+    def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
+        """See `ResourceRegistry.adopt`."""
+        adopted = super().adopt(owner, resource_id, on_release)
+        self._tell("resource.adopt", adopted)
+        return adopted
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        owner: str | None = None,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        title: str | None = None,
+        icon: Image | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
+    ) -> Resource:
+        """See `ResourceRegistry.update`."""
+        updated = super().update(
+            resource_id,
+            owner=owner,
+            status=status,
+            last_url=last_url,
+            title=title,
+            icon=icon,
+            keep_running=keep_running,
+            keys=keys,
+            reopening=reopening,
+        )
+        also: dict[str, Any] = {}
+        if icon is not None:
+            also["icon"] = {"mime": icon.mime, "base64": icon.to_json()["base64"]}
+        if reopening is not None:
+            also["reopening"] = {"tool": reopening[0], "arguments": dict(reopening[1])}
+        self._tell("resource.update", updated, **also)
+        return updated
+
+    def emit(
+        self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any], *, owner: str | None = None
+    ) -> None:
+        """See `ResourceRegistry.emit`."""
+        found = self.get(resource_id, owner)
+        self._peer.tell({"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)})
+
+    async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
+        """See `ResourceRegistry.release`."""
+        is_here = any(each.resource_id == resource_id for each in self.list(owner=owner))
+        await super().release(resource_id, owner, reason)
+        if is_here:
+            self._peer.tell({"type": "resource.release", "resourceId": resource_id, "reason": reason})
+
+    def note_next(self, session_id: str, indexes: Mapping[str, int]) -> None:
+        """Take what the server says of the next free index of each type in a session."""
+        for resource_type, index in indexes.items():
+            series = (session_id, resource_type)
+            self._next_index[series] = max(self._next_index.get(series, 0), index)
+
+    def take(self, owner: str, told: Resource, *, runs: bool) -> Resource:
+        """The resource that a call acts on: as it is here, else as the server says.
+
+        Args:
+            runs: Whether it lives from now on; else the call is only looked at.
+        """
+        held = self._entries.get(told.resource_id)
+        if held is not None:
+            return held.resource
+        return self.admit(owner, told) if runs else told
+
+    def let_go(self, resource: Resource) -> None:
+        """A call on it has ended: one that nothing ever stood behind is but planned at the server, and not here."""
+        held = self._entries.get(resource.resource_id)
+        if held is not None and held.on_release is None and resource.status == "starting":
+            del self._entries[resource.resource_id]
+
+    async def release_quietly(self, resource_id: str) -> None:
+        """End a resource because the server does, which needs not be told."""
+        await super().release(resource_id)
+
+    def _tell(self, kind: str, resource: Resource, **also: Any) -> None:
+        self._peer.tell({"type": kind, "resource": resource_to_wire(resource), **also})

@@ -1,0 +1,199 @@
+"""What a module sees of its host, in a host of its own: the implementation of `Runtime` over a link."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from agentcore.api.context import KeyScope
+from agentcore.api.login import Login
+from agentcore.api.report import ReadReport
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.files.workspace import Workspace
+from agentcore.host.declarations.handed_over import ReadingRuntime
+from agentcore.host.resources.module_resources import ModuleResources
+from agentcore.net.url_policy import UrlPolicy
+from agentcore.remote.wire.peer import Peer
+from agentcore.remote.worker.logins import OfferedLogin
+from agentcore.remote.worker.resources import HeldResources
+from agentcore.remote.worker.routes import HeldRoutes
+from agentcore.remote.worker.surroundings import HostSurroundings
+
+if TYPE_CHECKING:
+    from agentcore.store.credentials.module_secrets import ModuleSecrets
+
+
+class RemoteRuntime(ReadingRuntime):
+    """Implements `agentcore.api.Runtime` for one module of a host.
+
+    Args:
+        module: The number by which the server names this start of the module.
+        settings: Validated.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        module: int,
+        settings: Any,
+        *,
+        claims: tuple[str, ...],
+        peer: Peer,
+        surroundings: HostSurroundings,
+        resources: HeldResources,
+        routes: HeldRoutes,
+    ) -> None:
+        super().__init__(name)
+        self._module, self._settings, self._claims = module, settings, claims
+        self._peer, self._surroundings, self._routes = peer, surroundings, routes
+        self._resources = ModuleResources(resources, name)
+        self._secrets: ModuleSecrets | None = None
+        self._instructions = ""
+        self._next = 0
+        self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
+        self.report: ReadReport | None = None
+        self.login: OfferedLogin | None = None
+        self.undo: list[Callable[[], None]] = []
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own, made at first use."""
+        from agentcore.store.state.private_file import make_private_folder  # noqa: PLC0415 - a store, which few need
+
+        folder = self._surroundings.state / "data" / self.name
+        for each in (folder.parent, folder):
+            make_private_folder(each)
+        return folder
+
+    @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with keys and records."""
+        return self._surroundings.private_folders
+
+    @property
+    def secrets(self) -> "ModuleSecrets":
+        """What the module keeps to itself."""
+        from agentcore.store.credentials.module_secrets import ModuleSecrets  # noqa: PLC0415 - a store, which few need
+
+        if self._secrets is None:
+            self._secrets = ModuleSecrets(self._surroundings.state, self.name)
+            self.undo.append(self._secrets.close)
+        return self._secrets
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._surroundings.workspace
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person reads."""
+        return self._surroundings.locale
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._routes.serve(
+            self._module,
+            self.name,
+            self._claims,
+            method,
+            path,
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+            scope=scope,
+        )
+        self.undo.append(route.remove)
+        return route
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """See `agentcore.api.Runtime.url_policy`."""
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._surroundings.own_origins,
+        )
+
+    def tools_changed(self) -> None:
+        """See `agentcore.api.Runtime.tools_changed`."""
+        self._tell("definitions")
+
+    def notify(self, message: Mapping[str, Any]) -> None:
+        """Hand on an event that the module has subscribed to."""
+        handler = self._handlers.get(message["subscription"])
+        if handler is not None:
+            handler(message["event"])
+
+    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+        self._tell("event.publish", event=event, data=data, sessionId=session_id)
+
+    def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        self._next += 1
+        number = self._next
+        self._handlers[number] = handler
+        self._tell("event.subscribe", subscription=number, pattern=pattern)
+
+        def end() -> None:
+            if self._handlers.pop(number, None) is not None:
+                self._tell("event.unsubscribe", subscription=number)
+
+        return end
+
+    def _note(self, subject: str, said: str, advice: str) -> None:
+        self._tell("note", subject=subject, said=said, advice=advice)
+
+    def _give_report(self, read: ReadReport) -> None:
+        self.report = read
+        self._tell("module.reports")
+
+    def _offer_login(self, login: Login) -> None:
+        self.login = OfferedLogin(login, self.name, lambda status: self._tell("login.status", status=status))
+        self.undo.append(self.login.close)
+        self.login.tell()
+
+    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+        self._tell("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)
+
+    def _instruct(self, text: str) -> None:
+        if text != self._instructions:
+            self._instructions = text
+            self._tell("instruct", text=text)
+
+    def _served_changed(self, address: str) -> None:
+        self._tell("served.changed", address=address)
+
+    def _tell(self, kind: str, **fields: Any) -> None:
+        self._peer.tell({"type": kind, "module": self._module, **fields})
