@@ -53,7 +53,8 @@ LONGEST_S = 300.0
 needed on a machine with thirty others to run."""
 
 OUTSIDE = (
-    *("tests/cli/", "tests/remote/", "tests/webui/", "tests/supervision/", "tests/benchmarks/", "tests/chat/test_whole_way.py"),
+    *("tests/cli/", "tests/remote/", "tests/webui/", "tests/supervision/", "tests/benchmarks/"),
+    "tests/chat/test_whole_way.py",
     *("tests/server/routes/test_bundled_settings.py", "plugins/chrome_plugin/", "plugins/fs_tools/"),
     *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
 )

@@ -16,6 +16,7 @@ NAMES = (
     "startup",
     "calls",
     "mcp",
+    "hosts",
     "events",
     "chat",
     "files",

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from benchmarks.hosts import open_host
+from benchmarks.own_host import open_host
 
 Call = Callable[..., Awaitable[Any]]
 

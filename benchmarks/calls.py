@@ -123,7 +123,7 @@ async def _in_process(folder: Path) -> list[Row]:
 async def _host_call_ms(folder: Path, count: int) -> float:
     from agentcore.api.context import Principal
     from agentcore.host import CallRequest
-    from benchmarks.hosts import open_host
+    from benchmarks.own_host import open_host
 
     (folder / "modules").mkdir(parents=True)
     names = [f"noop_{number}" for number in range(count)]

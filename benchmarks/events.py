@@ -12,8 +12,8 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.hosts import open_host
 from benchmarks.measure import Row
+from benchmarks.own_host import open_host
 
 READERS = 1000
 _ROUNDS = 60

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.hosts import calling
 from benchmarks.measure import Row, alternate_async, paired_async
+from benchmarks.own_host import calling
 
 Call = Callable[..., Awaitable[Any]]
 

@@ -188,7 +188,7 @@ async def _mounted(folder: Path) -> Row:
 
     from agentcore.api.context import Principal
     from agentcore.host import CallRequest
-    from benchmarks.hosts import open_host
+    from benchmarks.own_host import open_host
 
     folder.mkdir()
     (folder / "server.py").write_text(_SERVER)

@@ -16,8 +16,8 @@ from playwright.async_api import CDPSession, Page, async_playwright
 
 from agentcore.host import Host
 from agentcore.store.chat.rows import NewMessage
-from benchmarks.hosts import open_host
 from benchmarks.measure import Row
+from benchmarks.own_host import open_host
 from benchmarks.ui_page import served
 
 _MESSAGES, _CARDS, _LINES = 1_000, 40, 100_000

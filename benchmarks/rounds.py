@@ -117,7 +117,7 @@ async def host(folder: Path) -> AsyncIterator[Round]:
     from agentcore.api.context import Principal
     from agentcore.host import CallRequest
     from benchmarks.calls import NOOP
-    from benchmarks.hosts import open_host
+    from benchmarks.own_host import open_host
 
     person = Principal("cli")
     async with AsyncExitStack() as stack:
@@ -167,7 +167,7 @@ async def events(folder: Path) -> AsyncIterator[Round]:
 async def files(folder: Path) -> AsyncIterator[Round]:
     """The file tools in this process, with the searches that they start."""
     from benchmarks.files import make_trees
-    from benchmarks.hosts import calling
+    from benchmarks.own_host import calling
 
     make_trees(folder / "app" / "workspace")
     async with calling(folder / "app", "fs_tools") as call:
@@ -220,7 +220,7 @@ async def chat(folder: Path) -> AsyncIterator[Round]:
 @_workload
 async def shell(folder: Path) -> AsyncIterator[Round]:
     """Commands, and a flood of output."""
-    from benchmarks.hosts import calling
+    from benchmarks.own_host import calling
     from benchmarks.shell import read_flood, write_flood
 
     write_flood(folder / "app" / "workspace" / "flood.txt")

@@ -104,7 +104,7 @@ def _started(
     try:
         wait_for_200(port, process)
         ready_ms, spent_ms = (time.perf_counter() - began) * 1000, cpu_ms(process.pid)
-        yield Running(process.pid, port, token, ready_ms, _pss_mib(process.pid), spent_ms)
+        yield Running(process.pid, port, token, ready_ms, pss_mib(process.pid), spent_ms)
     finally:
         process.terminate()
         process.wait(20)
@@ -149,7 +149,7 @@ def cpu_ms(pid: int) -> float:
     return spent / 1e6
 
 
-def _pss_mib(pid: int) -> float:
+def pss_mib(pid: int) -> float:
     """Proportional set size of a process in MiB (Linux)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):

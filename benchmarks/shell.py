@@ -9,8 +9,8 @@ from typing import Any
 
 import psutil
 
-from benchmarks.hosts import calling
 from benchmarks.measure import Row, alternate_async
+from benchmarks.own_host import calling
 
 _MEGABYTES = 500
 _ROUNDS = 5

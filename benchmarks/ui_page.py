@@ -16,8 +16,8 @@ from playwright.async_api import Browser, async_playwright
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.queue import Verdict
-from benchmarks.hosts import open_host
 from benchmarks.measure import Row
+from benchmarks.own_host import open_host
 
 _ROUNDS = 200
 _WARM_UP = 20

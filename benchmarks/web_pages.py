@@ -24,8 +24,8 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import html
 
-from benchmarks.hosts import calling
 from benchmarks.measure import Row
+from benchmarks.own_host import calling
 
 _MEDIAN_SHARE, _LEAST_SHARE = 0.99, 0.9
 

@@ -288,7 +288,7 @@ class Lifecycle:
             log.warning("module_left", module=record.name, left=record.left_behind, number=len(left))
 
     async def lose(self, record: ModuleRecord, reason: str) -> None:
-        """Take back what a module had whose place has ended: its calls have ended with it, and so have its resources."""
+        """Take back what a module had whose place has ended: its calls and its resources have ended with it."""
         self._mark(record, "failed", reason)
         self.merge()
         await self._services.resources.release_owned(record.name, reason)

@@ -90,10 +90,7 @@ class ProcessHost:
         try:
             message = {"type": "module.state", "state": "loaded", "module": linked.number, "name": name}
             told = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
-            if read_mapping(told["attributes"], "attributes").get("runs_scripts_in_page"):
-                raise ToolError(
-                    "module_stays", f"module {name!r} runs scripts in the page, and runs in the server only"
-                )
+            _refuse_page_scripts(name, told)
             return remote_module(running.link, linked, told, self._services.files_of(self.name, name))
         except BaseException:
             running.link.remove(linked)
@@ -362,6 +359,11 @@ class _Running:
             self._process.send_signal(signal.SIGCONT)
             self._process.end(0.0)
         self._stream.abort()
+
+
+def _refuse_page_scripts(name: str, told: Message) -> None:
+    if read_mapping(told["attributes"], f"attributes of module {name!r}").get("runs_scripts_in_page"):
+        raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")
 
 
 def _here() -> int:

@@ -25,6 +25,8 @@ BLOBS_BYTES = 256 * 1024 * 1024
 REQUESTS_IN_FLIGHT = 4_096
 """Requests of the other side that are worked on at one time."""
 
+_FLOOD_SECONDS = 2.0
+
 Message = dict[str, Any]
 OnRequest = Callable[[Message], Awaitable[Any]]
 OnMessage = Callable[[Message], None]
@@ -58,6 +60,7 @@ class Peer:
         on_request: Called for each request, by its type; what it gives is the reply, a `ToolError` its error.
         on_message: Called for each message that wants no reply, by its type.
         on_end: Told once why the link has ended; empty: it was closed in order.
+        per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
 
     Types that are in neither table are ignored: the other side may be newer.
     """
@@ -69,6 +72,7 @@ class Peer:
         on_request: Mapping[str, OnRequest],
         on_message: Mapping[str, OnMessage],
         on_end: Callable[[str], None],
+        per_second: int | None = None,
     ) -> None:
         self._transport = transport
         self._on_request, self._on_message, self._on_end = on_request, on_message, on_end
@@ -83,6 +87,12 @@ class Peer:
         self._whole: set[int] = set()
         self._blob_bytes = 0
         self.ended: str | None = None
+        self._allowed = None if per_second is None else int(per_second * _FLOOD_SECONDS)
+        self._counted, self._counting_since = 0, self._loop.time()
+
+    def listen(self, on_message: Mapping[str, OnMessage]) -> None:
+        """Take further messages that want no reply, by their types."""
+        self._on_message = {**self._on_message, **on_message}
 
     # -- sending -----------------------------------------------------------------------------------------------
 
@@ -204,6 +214,9 @@ class Peer:
         return data
 
     def _take(self, message: Message) -> None:
+        self._counted += 1
+        if self._allowed is not None and self._counted > self._allowed:
+            self._look_for_flood()
         kind = message["type"]
         if kind == "reply":
             self._take_reply(message)
@@ -221,6 +234,12 @@ class Peer:
         elif type(message.get("id")) is int:
             unknown = ToolError("unknown_message", f"this side knows no message {kind[:100]!r}")
             self.tell({"type": "reply", "id": message["id"], "ok": False, "error": error_to_wire(unknown)})
+
+    def _look_for_flood(self) -> None:
+        passed_s = self._loop.time() - self._counting_since
+        if passed_s < _FLOOD_SECONDS:
+            raise LinkError(f"a flood: {self._counted:,} messages within {passed_s:.1f} s")
+        self._counted, self._counting_since = 0, self._loop.time()
 
     def _take_reply(self, message: Message) -> None:
         reply = self._waiting.pop(message["id"], None)

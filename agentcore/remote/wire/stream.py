@@ -7,10 +7,11 @@ from agentcore.remote.wire.frames import BINARY, TEXT, FrameReader, Kind, LinkEr
 from agentcore.remote.wire.peer import Peer
 
 _ROOM_BYTES = 256 * 1024
+_BUFFER_BYTES = 128 * 1024
 _FLOOD_BYTES = 256 * 1024 * 1024
 
 
-class StreamLink(asyncio.Protocol):
+class StreamLink(asyncio.BufferedProtocol):
     """Carries the frames of one peer.
 
     Args:
@@ -23,36 +24,42 @@ class StreamLink(asyncio.Protocol):
     def __init__(self, make: Callable[["StreamLink"], Peer]) -> None:
         self._make = make
         self._reader = FrameReader(self._take)
+        self._buffer = bytearray(_BUFFER_BYTES)
+        self._view = memoryview(self._buffer)
         self._room = asyncio.Event()
         self._room.set()
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
+        """See `asyncio.BufferedProtocol`."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a socket's
         self._transport = transport
         transport.set_write_buffer_limits(high=_ROOM_BYTES)
         self.peer = self._make(self)
 
-    def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See `asyncio.BufferedProtocol`: one buffer for all, which spares a large one for each message."""
+        return self._view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See `asyncio.BufferedProtocol`."""
         try:
-            self._reader.feed(data)
+            self._reader.feed(bytes(self._view[:nbytes]))
         except LinkError as exc:
             self.peer.end(str(exc))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
+        """See `asyncio.BufferedProtocol`."""
         self._is_lost = True
         self._room.set()
         self.peer.end("the connection was lost" if exc is None else f"the connection was lost: {exc}")
 
     def pause_writing(self) -> None:
-        """See `asyncio.Protocol`."""
+        """See `asyncio.BufferedProtocol`."""
         self._room.clear()
 
     def resume_writing(self) -> None:
-        """See `asyncio.Protocol`."""
+        """See `asyncio.BufferedProtocol`."""
         self._room.set()
 
     def send_text(self, data: bytes) -> None:

@@ -79,10 +79,12 @@ def _failure(name: str, message: str, traceback: Any) -> Exception:
 
 
 async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
-    """A result; its bytes go ahead as blobs."""
-    wire: Wire = {"content": [await _block_to_wire(block, send_blob) for block in result.blocks()]}
-    if result.data is not None:
-        wire["data"] = result.data
+    """A result but for its data, which are JSON text already; its bytes go ahead as blobs."""
+    blocks = result.blocks()
+    if all([type(block) is Text for block in blocks]):  # noqa: C419 - quicker
+        wire: Wire = {"content": [block.to_json() for block in blocks]}
+    else:
+        wire = {"content": [await _block_to_wire(block, send_blob) for block in blocks]}
     if result.truncated:
         wire["truncated"] = True
     if result.untrusted:

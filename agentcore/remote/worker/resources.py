@@ -36,7 +36,7 @@ class HeldResources(ResourceRegistry):
         made = super().create(
             owner, resource_type, session_id, adapter_type=adapter_type, keys=keys, on_release=on_release
         )
-        self._tell("resource.create", made, module=owner)
+        self._tell("resource.create", made, owner=owner)
         return made
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -64,15 +64,19 @@ class Worker:
                 "tool.call": self._begin_call,
                 "tool.cancel": self._cancel_call,
                 "event.notify": self._notify,
-                "route.in": lambda message: self._routes.on_data(message),
-                "route.taken": lambda message: self._routes.on_room(message),
-                "route.close": lambda message: self._routes.on_close(message),
                 "goodbye": lambda message: log.info("server_said_goodbye", reason=message.get("reason")),
             },
             on_end=on_end,
         )
         self._resources = HeldResources(self.peer)
         self._routes = HeldRoutes(self.peer)
+        self.peer.listen(
+            {
+                "route.in": self._routes.on_data,
+                "route.taken": self._routes.on_room,
+                "route.close": self._routes.on_close,
+            }
+        )
 
     def begin(self) -> None:
         """Say what this host is."""
@@ -143,11 +147,11 @@ class Worker:
                 routes=self._routes,
             )
             await member.init(runtime)
-            return {}
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": _failure(exc)}
+        return {}
 
     async def _stop(self, number: int) -> dict[str, Any]:
         member = self._members.pop(number, None)
@@ -226,12 +230,17 @@ class Worker:
             context.cut()
 
     async def _carry_out(self, message: Message) -> None:
-        head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": message["resourceId"]}
+        number = message["n"]
+        head = {"type": "tool.result", "id": message["call"], "n": number, "resourceId": message["resourceId"]}
         try:
-            with self._context(message) as (context, member):
+            member = self._member(message["module"])
+            context = self._begin(member, message)
+            try:
                 result, encoded = await member.execute(context, message["tool"], message["args"])
                 context.tell_held()
                 self.peer.send_encoded(await self._result(head, result, encoded))
+            finally:
+                self._end(context)
         except asyncio.CancelledError:
             self.peer.tell({**head, "ok": False, "error": error_to_wire(ToolError("cancelled", "it was cancelled"))})
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -239,34 +248,36 @@ class Worker:
 
     async def _result(self, head: dict[str, Any], result: ToolResult, encoded: bytes) -> bytes:
         """The message with a result: its data stand in it as they were encoded."""
-        without = ToolResult(result.blocks(), None, result.truncated, result.untrusted, result.resource_id)
-        wire = await result_to_wire(without, self.peer.send_blob)
-        return to_json({**head, "ok": True, "result": wire})[:-2] + b',"data":' + encoded + b"}}"
+        head["ok"], head["result"] = True, await result_to_wire(result, self.peer.send_blob)
+        return to_json(head)[:-2] + b',"data":' + encoded + b"}}"
 
-    @contextlib.contextmanager
-    def _context(self, message: Message) -> Iterator[tuple[RemoteContext, Member]]:
-        """A call, or a preview of one, from its begin to its end."""
-        member = self._member(message["module"])
+    def _begin(self, member: Member, message: Message) -> RemoteContext:
+        """A call, or a preview of one, begins; `_end` ends it."""
         assert self._surroundings is not None  # noqa: S101 - the server greets first
-        self._resources.note_next(message["chatSessionId"], message.get("nextIndex", {}))
+        if "nextIndex" in message:
+            self._resources.note_next(message["chatSessionId"], message["nextIndex"])
         resource = None
-        if (given := message.get("resource")) is not None:
+        if "resource" in message:
             runs = message["type"] == "tool.call"
-            resource = self._resources.take(member.name, resource_of(given), runs=runs)
+            resource = self._resources.take(member.name, resource_of(message["resource"]), runs=runs)
         context = RemoteContext(self.peer, message, self._surroundings.workspace, resource)
         self._running[context.number] = context
-        try:
-            yield context, member
-        finally:
-            del self._running[context.number]
-            if resource is not None:
-                self._resources.let_go(resource)
+        return context
+
+    def _end(self, context: RemoteContext) -> None:
+        del self._running[context.number]
+        if context.resource is not None:
+            self._resources.let_go(context.resource)
 
     async def _preview(self, message: Message) -> Any:
         try:
-            with self._context(message) as (context, member):
+            member = self._member(message["module"])
+            context = self._begin(member, message)
+            try:
                 preview = await member.preview(context, message["tool"], message["args"])
-                return {"preview": None if preview is None else preview_to_wire(preview)}
+            finally:
+                self._end(context)
+            return {"preview": None if preview is None else preview_to_wire(preview)}
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module

@@ -1,0 +1,46 @@
+"""A host in this process, over a folder with an app.json."""
+
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from agentcore.api.context import Principal
+from agentcore.config.workspace import prepare_roots
+from agentcore.host import CallRequest, Host, load_config
+from agentcore.remote import places_of
+from agentcore.server.logging.setup import configure_logging
+from agentcore.store.state import StateDir
+
+
+@asynccontextmanager
+async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Host]:
+    """Run a host whose app.json lies in a folder, with its state beside that, and its log going nowhere."""
+    configure_logging(Path(os.devnull).open("w"))  # noqa: SIM115 - for as long as the process lives
+    (folder / "app.json").write_text(json.dumps(app))
+    environ = {"AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state")}
+    config = load_config(folder / "app.json", environ)
+    with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
+        async with Host.open(config, state, places=places_of(config)) as host:
+            for change in host.policy_changes.waiting:  # what a mounted server offers, seen and accepted
+                await host.policy_changes.decide(change.change_id, approved=True, by="benchmark")
+            yield host
+
+
+@asynccontextmanager
+async def calling(
+    folder: Path, module: str, settings: Mapping[str, Any] | None = None
+) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
+    """A host with one module over the folder's `workspace`; gives a way to call its tools: `await call("glob", …)`."""
+    (folder / "workspace").mkdir(parents=True, exist_ok=True)
+    app = {"modules": [module], "config": {module: dict(settings or {})}, "workspace": {"roots": ["workspace"]}}
+    async with open_host(folder, app) as host:
+
+        async def call(tool: str, **arguments: Any) -> Any:
+            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
+            assert outcome.ok, outcome.error
+            return outcome.result
+
+        yield call
