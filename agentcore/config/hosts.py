@@ -22,6 +22,13 @@ class ProcessHostConfig(ConfigModel):
         Field(ge=64, le=1 << 20, description="What it may hold in memory, in MiB; beyond that it is ended."),
     ] = None
 
+    survives_restart: Annotated[
+        bool, Field(description="Whether it goes on when the server ends, for the next one to find it as it was.")
+    ] = False
+    keep_minutes: Annotated[
+        float, Field(gt=0, le=10_080, description="How long such a one waits for the next server before it ends.")
+    ] = 30
+
     @property
     def claimed(self) -> tuple[str, ...]:
         """The modules that run there and nowhere else."""

@@ -59,6 +59,22 @@ class PlacesOfHost(Places, Protocol):
         """Serve this host; before its modules start."""
         ...
 
+    def may_go_on(self, module: str) -> bool:
+        """Whether calls of a module may go on after the end of the server that began them."""
+        ...
+
+    async def take_up_calls(self) -> None:
+        """Go on with the calls that have gone on there without a server."""
+        ...
+
+    def let_go(self) -> None:
+        """The server ends: what outlives it is left to go on, and calls of it end here, but not there."""
+        ...
+
+    async def end_outliving(self, reason: str) -> None:
+        """End what would outlive the server."""
+        ...
+
     async def close(self) -> None:
         """End what runs there, once its modules have stopped."""
         ...
@@ -82,7 +98,7 @@ class Host:
         state: StateDir,
         store: Store,
         given: Sequence[Module] = (),
-        places: Places | None = None,
+        places: "PlacesOfHost | None" = None,
     ) -> None:
         self.config, self.state, self.store = config, state, store
         self.started_at = time.time()
@@ -141,6 +157,7 @@ class Host:
         )
         self.modules = Modules(lifecycle, self.registry, self.sources, config)
         self.has_started = False
+        self._places = places
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self.registry.records.values, self._count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
@@ -167,7 +184,8 @@ class Host:
         loop.set_exception_handler(report_loop_error)
         note_beginnings()
         with worker_threads():
-            async with Store.open(state) as store:
+            goes_on = (lambda row: False) if places is None else (lambda row: places.may_go_on(row.module))
+            async with Store.open(state, goes_on=goes_on) as store:
                 host = cls(config, state, store, given, places)
                 if places is not None:
                     places.attach(host)
@@ -220,6 +238,9 @@ class Host:
             log.error("block_refused", reason=str(problem))
         with self.importing():
             await self.modules.start(names)
+        if self._places is not None:
+            await self._places.take_up_calls()
+        self.calls.carried_on.give_up_rest()
         await self.tabs.close_dead()
         self.has_started = True
         await self.approvals.restore(self._definition_of)
@@ -239,6 +260,8 @@ class Host:
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         self.pairings.refuse_all("shutdown")
+        if self._places is not None:
+            self._places.let_go()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
         await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
         await self.modules.stop()
@@ -260,6 +283,8 @@ class Host:
         resources = self.resources.list()
         for resource in resources:
             await self.resources.release(resource.resource_id)
+        if self._places is not None:
+            await self._places.end_outliving("everything was stopped")
         log.warning("emergency_stop", by=by.kind, calls=ended, resources=len(resources), rejected=rejected)
         self.events.publish("stop.changed", {"stopped": True, "by": by.kind})
         return {"calls": ended, "resources": len(resources), "rejected": rejected}

@@ -1,7 +1,7 @@
 """All that outlives the process, opened and closed together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from agentcore.store.credentials.page_sessions import PageSessions
 from agentcore.store.database.database import Database
 from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import CallRow, notice
 from agentcore.store.record.record import Record
 from agentcore.store.seen_definitions import SeenDefinitions
 from agentcore.store.state.state_dir import StateDir
@@ -40,8 +40,13 @@ class Store:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, state_dir: StateDir) -> AsyncIterator["Store"]:
+    async def open(
+        cls, state_dir: StateDir, *, goes_on: Callable[[CallRow], bool] = lambda row: False
+    ) -> AsyncIterator["Store"]:
         """Open everything in a state folder that this process holds; at the end, all that was added is on the disk.
+
+        Args:
+            goes_on: Whether a call that the last process left open may go on without it.
 
         A broken database and its artifacts are kept beside the new ones that are begun: `database.broken_path` says
         where, and the new record's first row tells of it.
@@ -51,7 +56,7 @@ class Store:
             StateDirError: The folder of the artifacts cannot be used.
             sqlite3.Error: The disk or its rights do not allow it.
         """
-        async with Database.open(state_dir.database_path) as database, Record.open(database) as record:
+        async with Database.open(state_dir.database_path) as database, Record.open(database, goes_on=goes_on) as record:
             if database.broken_path is not None:
                 record.append(notice("database_broken", kept_as=database.broken_path.name))
                 await asyncio.to_thread(_set_aside, state_dir.artifacts_path, database.broken_path)

@@ -59,9 +59,10 @@ class HostFactory(Protocol):
             roots: Workspace roots; none: a new folder.
             environ: Environment variables that are settings.
             is_failure_expected: Whether the test wants a module that does not get ready.
-            isolation: `process`: the modules run in a process of their own, as app.json's `hosts` can have it. What a
-                module may not assume there shows itself. Of a module that is no installed one, the class must be
-                importable by its name. None: as `AGENTCORE_TEST_ISOLATION` says, else in this process.
+            isolation: `process`: the modules run in a process of their own, as app.json's `hosts` can have it, and what
+                a module may not assume there shows itself. Of a module that is no installed one, the class must be
+                importable by its name. What `config` says under `hosts` counts before this. None: as
+                `AGENTCORE_TEST_ISOLATION` says, else in this process.
         Raises:
             ModuleNotReadyError: A module did not get ready, with its traceback.
             ConfigError: `config` is not valid.
@@ -119,7 +120,7 @@ class HostPlan:
             document["workspace"] = {**document.get("workspace", {}), "roots": [str(root) for root in self.roots]}
         if self.is_isolated:
             document["modules"] = listed = [*listed, *(_importable(module, folder) for module in self._named())]
-            if listed:
+            if listed and "hosts" not in document:
                 document["hosts"] = {"isolated": {"kind": "process", "modules": listed}}
         path = folder / "app.json"
         path.write_text(json.dumps(document), encoding="utf-8")

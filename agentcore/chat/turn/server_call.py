@@ -76,8 +76,14 @@ class ServerCalls:
     async def pick_up(self, call: ChatCallRow) -> None:
         """Go on with a call that was on its way when the last process, or the last turn, ended.
 
-        Whether it had begun is known where a person had approved it: an approval is used up when its call begins.
+        Whether it had begun is known where a person had approved it: an approval is used up when its call begins. One
+        that its module's host went on with, without a server, ends as it would have.
         """
+        going_on = self._host.calls.carried_on.take(self._request(call, call.call_id or None))
+        if going_on is not None:
+            announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
+            await self._end(call, await going_on.outcome(), announcement)
+            return
         verdict = self._verdict(call.call_id)
         if verdict is None or not verdict.approved:
             await self.interrupt(call)

@@ -214,6 +214,7 @@ class Call:
         output: What it writes while it runs; None: nothing yet.
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
         has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
+        is_carried_on: Whether an earlier server began it, and its host went on with it: `row` says what is known.
     """
 
     id: str
@@ -233,6 +234,7 @@ class Call:
     output: ShownOutput | None = None
     has_read_untrusted: bool = False
     has_opened_untrusted: bool = False
+    is_carried_on: bool = False
 
     @classmethod
     def of(cls, request: CallRequest, notify: Notify | None = None) -> "Call":

@@ -9,13 +9,14 @@ from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.calls.admission import admit
-from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify
+from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
+from agentcore.host.calls.carried_on import CarriedOnCalls
 from agentcore.host.calls.context import CallServices
 from agentcore.host.calls.conversation import ConversationSlot
-from agentcore.host.calls.errors import ModuleError, cancelled, defect
+from agentcore.host.calls.errors import CallGoesOn, CallTimeout, ModuleError, cancelled, defect
 from agentcore.host.calls.permission import Permission
 from agentcore.host.calls.prepare import Preparation
-from agentcore.host.calls.running import Execution
+from agentcore.host.calls.running import CarryOn, Execution
 from agentcore.host.calls.settling import Settlement
 from agentcore.host.containment.containment import Contained
 from agentcore.host.events import EventBus
@@ -36,6 +37,7 @@ class Calls:
         stopped: Why no call is taken now, while those on their way go on; None: they are.
         preparation: The first steps of a call, for whoever looks at one without running it.
         permission: What the policy looks at.
+        carried_on: Calls that an earlier server began, and that their host went on with.
     """
 
     def __init__(
@@ -61,16 +63,27 @@ class Calls:
         self.counts = self._settlement.counts
         self.stopped: str | None = None
         self._watchers: list[asyncio.Future[None]] = []
+        self.carried_on = CarriedOnCalls(store.record, registry, resources, self._carry_on)
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call; every failure is an outcome, none is raised. What `notify` is told: see `Notify`."""
-        call = Call.of(request, notify)
+        if request.call_id is not None and (going_on := self.carried_on.find(request)) is not None:
+            return await going_on.outcome()
+        return await self._see_through(Call.of(request, notify), is_new=True)
+
+    async def _begin(self, call: Call) -> None:
+        # before it is admitted: what waits for the disk takes no place among the calls in flight
+        if self._record.is_full:
+            await self._record.drain()
+        admit(call, self.in_flight, self._limits.calls_in_flight, self._approvals, self.stopped)
+        call.work = Contained(self._carry_out(call), f"call:{call.request.tool}")
+
+    async def _see_through(self, call: Call, *, is_new: bool) -> CallOutcome:
+        """Wait for the end of a call, and report it."""
         try:
-            # before it is admitted: what waits for the disk takes no place among the calls in flight
-            if self._record.is_full:
-                await self._record.drain()
-            admit(call, self.in_flight, self._limits.calls_in_flight, self._approvals, self.stopped)
-            call.work = Contained(self._carry_out(call), f"call:{request.tool}")
+            if is_new:
+                await self._begin(call)
+            assert call.work is not None  # noqa: S101 - it is carried out
             outcome = await call.work.wait()
         except ToolError as exc:
             # what ends a call from outside, such as a cancellation, is the host's own word
@@ -81,6 +94,8 @@ class Calls:
             call.is_cancelled = True  # a thread that works on it looks here
             self._finish(call, CallOutcome(call.id, error=cancelled()))
             raise
+        except CallGoesOn:
+            return self._let_go(call)
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             outcome = CallOutcome(call.id, error=defect(call, exc))
         outcome.resource_id = self._settlement.resource_of(call, outcome)
@@ -105,6 +120,24 @@ class Calls:
             if exc.untrusted and not call.has_read_untrusted:
                 await self.permission.note_source(call)
             raise
+
+    def _let_go(self, call: Call) -> CallOutcome:
+        """A call goes on without this server: it has ended for the caller, and for nobody else."""
+        call.has_ended = True
+        self.in_flight.pop(call.id, None)
+        if call.prepared is not None:
+            call.prepared.tool.module.calls.discard(call.id)
+        message = "the server ended while this call ran, which goes on: send it again with its id to have its end"
+        error = ToolError("interrupted", message, retryable=True, call_id=call.id)
+        return CallOutcome(call.id, error=error)
+
+    async def _carry_on(self, call: Call, prepared: PreparedCall, limit_s: float, end: CarryOn) -> CallOutcome:
+        """See a call through that an earlier server began: it is on its way like any other."""
+        self.in_flight[call.id] = call
+        call.deadline = asyncio.get_running_loop().time() + limit_s
+        call.work = Contained(self._execution.carry_on(call, prepared, end), f"call:{call.request.tool}")
+        call.work.cut_at(call.deadline, CallTimeout(limit_s))
+        return await self._see_through(call, is_new=False)
 
     def _finish(self, call: Call, outcome: CallOutcome) -> None:
         call.has_ended = True

@@ -67,6 +67,12 @@ class CallContext:
         return self._call.request.tool
 
     @property
+    def module(self) -> str:
+        """The module whose tool is called."""
+        prepared = self._call.prepared
+        return "" if prepared is None else prepared.tool.module.name
+
+    @property
     def session_id(self) -> str:
         """The session it belongs to."""
         return self._call.session_id

@@ -26,6 +26,10 @@ class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the
         self.limit_s = limit_s
 
 
+class CallGoesOn(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+    """Ends a call here that goes on where its module runs: the next server takes it up, and the record has it open."""
+
+
 class ModuleError(ToolError):
     """What a module raised to end a call, read at the border into plain values."""
 

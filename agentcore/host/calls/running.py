@@ -24,6 +24,9 @@ from agentcore.host.modules.tool_registry import ToolRegistry
 
 _Made = tuple[ToolResult, bytes]
 
+CarryOn = Callable[[CallContext], Awaitable[ToolResult]]
+"""Waits for the end of a call where its module runs."""
+
 
 class Execution:
     """Runs calls that were prepared and permitted."""
@@ -110,6 +113,24 @@ class Execution:
             raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
         return prepared
 
+    async def carry_on(self, call: Call, prepared: PreparedCall, end: CarryOn) -> CallOutcome:
+        """See a call through that an earlier server began, and that goes on where its module runs.
+
+        Args:
+            end: Waits for its end there; gets what the call may ask of this server.
+        Raises:
+            ToolError: What ends it.
+        """
+        context = CallContext(call, self._services)
+        prepared.tool.module.calls.add(call.id)
+        try:
+            made = to_result(await end(context))
+        except ToolError as exc:
+            raise read_error(call, exc) from exc
+        finally:
+            context.end_progress()
+        return await self._finished(call, prepared, context, *made)
+
     async def _execute(self, call: Call, prepared: PreparedCall) -> CallOutcome:
         tool, module, name = prepared.tool, prepared.tool.module, prepared.tool.definition.name
         self._services.events.publish(
@@ -135,6 +156,13 @@ class Execution:
             raise read_error(call, exc) from exc
         finally:
             context.end_progress()
+        return await self._finished(call, prepared, context, result, encoded)
+
+    async def _finished(
+        self, call: Call, prepared: PreparedCall, context: CallContext, result: ToolResult, encoded: bytes
+    ) -> CallOutcome:
+        """What a module gave, as the caller gets it: the part that a model reads, nothing over its bounds."""
+        tool = prepared.tool
         if result.untrusted or call.has_opened_untrusted:
             await self._permission.note_source(call)
         if (reader := call.request.reader) is not None:

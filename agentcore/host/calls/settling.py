@@ -81,6 +81,8 @@ class Settlement:
 
 def row_of(call: Call, outcome: str, duration_ms: float | None = None) -> CallRow:
     """The row of a call in the record, with as much as is known of it."""
+    if call.is_carried_on and call.row is not None:
+        return call.row._replace(outcome=outcome, duration_ms=duration_ms)
     request, prepared, ruling = call.request, call.prepared, call.ruling
     resource = None if prepared is None else prepared.resource
     return CallRow(

@@ -161,6 +161,7 @@ class Lifecycle:
         assert record.found is not None  # noqa: S101 - found above, or before
         loading = place.load(record.name, record.found, record.fingerprint, self._config.locale)
         record.placed = await run_contained(loading, IMPORT_SECONDS, f"import:{record.name}", record.name)
+        record.fingerprint = record.placed.fingerprint
         await loader.adopt(record, record.placed, self._config.locale)
         if record.settings is None:
             raw = await asyncio.to_thread(_raw_settings, self._config, record)
@@ -227,6 +228,9 @@ class Lifecycle:
                 self._mark(record, "stopped")
 
     async def _stop(self, record: ModuleRecord) -> None:
+        if record.placed is not None and record.placed.goes_on:
+            self._mark(record, "stopped", "it goes on without this server")
+            return
         stopping = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)
         await self._services.resources.release_owned(record.name)

@@ -12,10 +12,18 @@ class PlacedModule(Protocol):
     Attributes:
         place: The name of where it runs.
         problems: What was wrong with definitions of its that were left out there, one sentence each.
+        fingerprint: Of the code that runs there; one that outlived a server may be older than that on the disk.
+        goes_on: Whether it goes on without this server, which is about to end: then nothing of it is ended.
     """
 
-    place: str
-    problems: Sequence[str]
+    @property
+    def place(self) -> str: ...
+    @property
+    def problems(self) -> Sequence[str]: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def goes_on(self) -> bool: ...
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """What is wrong with settings, as pydantic says it (`type`, `loc`, `msg`); none: all is right."""

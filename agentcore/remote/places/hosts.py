@@ -45,6 +45,27 @@ class Hosts:
         if place is not None and (found := self._places.get(place)) is not None:
             await found.rest()
 
+    def may_go_on(self, module: str) -> bool:
+        """See `PlacesOfHost.may_go_on`."""
+        place = self._config.hosts.get(self._of.get(module, ""))
+        return place is not None and place.survives_restart
+
+    async def take_up_calls(self) -> None:
+        """See `PlacesOfHost.take_up_calls`."""
+        assert self._host is not None  # noqa: S101 - it was attached
+        for place in self._places.values():
+            place.take_up_calls(self._host.calls.carried_on)
+
+    def let_go(self) -> None:
+        """See `PlacesOfHost.let_go`."""
+        for place in self._places.values():
+            place.let_go()
+
+    async def end_outliving(self, reason: str) -> None:
+        """See `PlacesOfHost.end_outliving`."""
+        for place in self._places.values():
+            await place.end_outliving(reason)
+
     async def close(self) -> None:
         """End them all."""
         for place in self._places.values():

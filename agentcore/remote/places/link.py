@@ -5,7 +5,7 @@ else ends the link, and nothing of it is believed.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
+from agentcore.host.calls.errors import CallGoesOn
+from agentcore.host.calls.running import CarryOn
 from agentcore.host.containment.reading import read_mapping, read_number, read_text
 from agentcore.host.modules.runtime import ModuleRuntime
 from agentcore.host.resources.registry import ResourceRegistry
@@ -37,7 +39,7 @@ log = structlog.get_logger(__name__)
 MESSAGES_PER_SECOND = 20_000
 """What a host may say on average over two seconds; one that says more is cut off."""
 
-_SESSION_CHARS = 64
+_DONE_SECONDS = 0.5
 _TIMEOUT_SECONDS_MAX = 3600.0
 
 
@@ -143,6 +145,8 @@ class HostLink:
             }
         )
         self._releasing: set[str] = set()
+        self.goes_on = False
+        self._expected: dict[int, asyncio.Event] = {}
         self._working: set[asyncio.Task[None]] = set()
 
     # -- modules -----------------------------------------------------------------------------------------------
@@ -194,6 +198,59 @@ class HostLink:
         finally:
             self._pings.pop(number, None)
         return self._loop.time() - began
+
+    def number_from(self, number: int) -> None:
+        """Give calls numbers above this one: the host knows those up to it from an earlier server."""
+        self._next = max(self._next, number)
+
+    def let_go(self) -> None:
+        """The server ends, and the host goes on: calls end here, and not there."""
+        self.goes_on = True
+        sent, self._sent = self._sent, {}
+        for each in sent.values():
+            if each.result is not None and not each.result.done():
+                each.result.set_exception(CallGoesOn())
+        self.peer.end()
+
+    def take_resources(self, module: LinkedModule, told: Sequence[Any]) -> None:
+        """Know the resources of a module that has gone on without a server."""
+        for each in told:
+            if each["owner"] == module.name:
+                self._create_resource({"owner": module.name, "resource": each["resource"]})
+                self._update_resource(each)
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Let what the host asks for these calls wait: an earlier server sent them, and they are to be taken up."""
+        self._expected = {number: asyncio.Event() for number in numbers}
+
+    def _is_taken_up(self, number: int) -> None:
+        if (expected := self._expected.pop(number, None)) is not None:
+            expected.set()
+
+    def carrying_on(self, call_id: str, number: int) -> CarryOn:
+        """The way to wait for the end of a call that has gone on without a server."""
+
+        async def end(context: CallContext) -> ToolResult:
+            module = next(each for each in self._modules.values() if each.name == context.module)
+            sent = self._sent[number] = _Sent(context, module, self._loop.create_future())
+            self._is_taken_up(number)
+            self.peer.tell({"type": "tool.resume", "call": call_id, "n": number})
+            try:
+                assert sent.result is not None  # noqa: S101 - made above
+                return await sent.result
+            except asyncio.CancelledError:
+                await self._cancel(number, sent)
+                raise
+            finally:
+                self._sent.pop(number, None)
+
+        return end
+
+    def disown(self, call_id: str, number: int) -> None:
+        """Nobody wants a call of an earlier server any more."""
+        self._is_taken_up(number)
+        self.peer.tell({"type": "tool.cancel", "n": number})
+        self.peer.tell({"type": "tool.done", "call": call_id})
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -308,6 +365,8 @@ class HostLink:
             raise LinkError("a result that is no answer to its call")
         if sent.result.done():
             raise LinkError("a second result of one call")
+        # once the record has it: what the host forgets, nobody could tell any more
+        self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": message["id"]})
         if message["ok"] is True:
             sent.result.set_result(result_of(message["result"], self.peer.take_blob))
         else:
@@ -327,7 +386,9 @@ class HostLink:
 
     # -- what calls ask for ------------------------------------------------------------------------------------
 
-    def _sent_of(self, message: Message) -> _Sent:
+    async def _sent_of(self, message: Message) -> _Sent:
+        if (expected := self._expected.get(message["n"])) is not None:
+            await expected.wait()
         sent = self._sent.get(message["n"])
         if sent is None:
             if type(message["n"]) is not int or not 0 < message["n"] <= self._next:
@@ -339,7 +400,7 @@ class HostLink:
         return {"value": value, "timeoutMs": self._time_left_ms(sent.context)}
 
     async def _ask(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         question = read_text(message["question"], "the question of a host")
         limit_s = read_number(message["timeoutS"], "timeout_s of a host", low=0, high=_TIMEOUT_SECONDS_MAX)
         if message["url"] is not None:
@@ -354,7 +415,7 @@ class HostLink:
         return self._answer(sent, answer)
 
     async def _sample(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         text = await sent.context.sample(
             read_text(message["prompt"], "the prompt of a host"),
             system=read_text(message["system"], "the system text of a host"),
@@ -364,41 +425,42 @@ class HostLink:
         return self._answer(sent, text)
 
     async def _roots(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         return self._answer(sent, list(await sent.context.client_roots()))
 
     async def _nested(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         arguments = read_mapping(message["arguments"], "the arguments of a host's call")
         result = await sent.context.call(read_text(message["tool"], "the tool of a host's call"), arguments)
         wire = await result_to_wire(result, self.peer.send_blob)
         return self._answer(sent, wire if result.data is None else wire | {"data": result.data})
 
     async def _run_agent(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         prompt = read_text(message["prompt"], "the prompt of a host's agent")
         report = await sent.context.run_agent(prompt, message["tools"], message["model"], message["budget"])
         return self._answer(sent, report)
 
     async def _history(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         return self._answer(sent, [dict(each) for each in await sent.context.session.history()])
 
     async def _summary(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         summary, turns = message["summary"], message["keepTurns"]
         if type(turns) is not int or not (summary is None or type(summary) is str):
             raise TypeError("keepTurns of a host is no number, or its summary no text")
         return self._answer(sent, await sent.context.session.compact(summary, keep_turns=turns))
 
     async def _todos(self, message: Message) -> Any:
-        sent = self._sent_of(message)
+        sent = await self._sent_of(message)
         todos = read_mapping({"todos": message["todos"]}, "the list of a host")["todos"]
         await sent.context.session.set_todos(todos)
         return self._answer(sent, None)
 
     async def _artifact(self, message: Message) -> Any:
-        artifacts, action = self._sent_of(message).context.artifacts, message["type"].removeprefix("artifact.")
+        artifacts = (await self._sent_of(message)).context.artifacts
+        action = message["type"].removeprefix("artifact.")
         if action == "save":
             data = self.peer.take_blob(message["blob"])
             mime, name = (read_text(message[key], f"{key} of an artifact of a host") for key in ("mime", "name"))

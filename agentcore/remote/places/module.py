@@ -33,8 +33,10 @@ class RemoteModule:
     Its attributes are those of the module, as the host said them: they are read as those of any module.
     """
 
-    def __init__(self, link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path) -> None:
-        self.place = link.name
+    def __init__(
+        self, link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path, fingerprint: str
+    ) -> None:
+        self.place, self.fingerprint = link.name, fingerprint
         self.problems: Sequence[str] = ()
         self._link, self._linked, self._folder = link, linked, folder
         attributes = read_mapping(told["attributes"], f"the attributes of module {linked.name!r}")
@@ -45,6 +47,11 @@ class RemoteModule:
         if schema is not None:
             known = read_mapping(schema, f"the settings of module {linked.name!r}")
             self.Settings = model_of_schema("Settings", known)
+
+    @property
+    def goes_on(self) -> bool:
+        """See `PlacedModule.goes_on`."""
+        return self._link.goes_on
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """See `PlacedModule.check_settings`."""
@@ -173,11 +180,13 @@ class _RemoteLogin:
         await self._module.log_in("log_out")
 
 
-def remote_module(link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path) -> RemoteModule:
+def remote_module(
+    link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path, *, fingerprint: str
+) -> RemoteModule:
     """What stands for a module that a host has loaded, of a class of its own, whose docstring is the module's."""
     described = read_text(told["description"], f"the description of module {linked.name!r}")
     own: type[RemoteModule] = type("RemoteModule", (RemoteModule,), {"__doc__": described})
-    return own(link, linked, told, folder)
+    return own(link, linked, told, folder, fingerprint)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -5,6 +5,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pydantic_core
@@ -19,29 +20,19 @@ _LINES_PER_SECOND = 200
 _LINE_CHARS = 4_000
 _WORDS_CHARS = 2_000
 _HELD_BYTES = 64 * 1024
+_FILE_BYTES = 4 * 1024 * 1024
+_FOLLOW_SECONDS = 0.5
 
 
-class HostOutput(asyncio.Protocol):
-    """Reads what one process writes, line by line."""
+class _Output:
+    """What one process writes, line by line."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.BaseTransport | None = None
         self._held = b""
         self._words: deque[str] = deque(maxlen=_LINES_KEPT)
         self._second, self._lines, self._left_out = 0, 0, 0
-
-    @contextmanager
-    def opened(self) -> Iterator[int]:
-        """A descriptor for the process to write to, ours until the block ends."""
-        ours, theirs = os.pipe()
-        reading = os.fdopen(ours, "rb", buffering=0)
-        self._connecting = self._loop.create_task(self._connect(reading), name=f"host:{self._name}:output")
-        try:
-            yield theirs
-        finally:
-            os.close(theirs)
 
     @property
     def last_words(self) -> str:
@@ -49,33 +40,20 @@ class HostOutput(asyncio.Protocol):
         text = "\n".join(self._words)
         return text if len(text) <= _WORDS_CHARS else f"…{text[-_WORDS_CHARS:]}"
 
-    def close(self) -> None:
-        """Read no more."""
-        self._connecting.cancel()
-        if self._transport is not None:
-            self._transport.close()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
+    def take(self, data: bytes) -> None:
+        """Take the next bytes."""
         *lines, self._held = (self._held + data).split(b"\n")
         self._held = self._held[-_HELD_BYTES:]
         for line in lines:
-            self._take(line)
+            self._take_line(line)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
-        if self._held:
-            self._take(self._held)
-            self._held = b""
+    def take_rest(self) -> None:
+        """Take a last line that has no end."""
+        held, self._held = self._held, b""
+        if held:
+            self._take_line(held)
 
-    async def _connect(self, reading: Any) -> None:
-        await self._loop.connect_read_pipe(lambda: self, reading)
-
-    def _take(self, line: bytes) -> None:
+    def _take_line(self, line: bytes) -> None:
         fields = _log_line(line)
         if fields is None:
             text = without_known(line.decode("utf-8", "replace").rstrip()[:_LINE_CHARS])
@@ -99,6 +77,104 @@ class HostOutput(asyncio.Protocol):
             self._left_out += 1
             return False
         return True
+
+
+class PipedOutput(asyncio.Protocol):
+    """What a process writes into a pipe of its server's."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._output = name, _Output(name)
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.BaseTransport | None = None
+        self._connecting: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """A descriptor for the process to write to, ours until the block ends."""
+        ours, theirs = os.pipe()
+        reading = os.fdopen(ours, "rb", buffering=0)
+        # in no TaskGroup: it ends at once, or with `close`
+        self._connecting = self._loop.create_task(self._connect(reading), name=f"host:{self._name}:output")
+        try:
+            yield theirs
+        finally:
+            os.close(theirs)
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        return self._output.last_words
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See `asyncio.Protocol`."""
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        self._output.take(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.Protocol`."""
+        self._output.take_rest()
+
+    async def _connect(self, reading: Any) -> None:
+        await self._loop.connect_read_pipe(lambda: self, reading)
+
+
+class FileOutput:
+    """What a process that outlives its server writes into a file, which is kept short while a server reads it."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._output, self._path = _Output(name), path
+        self._loop = asyncio.get_running_loop()
+        self._read_to = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """A descriptor for a new process to write to, ours until the block ends."""
+        self._read_to = 0
+        fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        return self._output.last_words
+
+    def follow(self) -> None:
+        """Read what comes, again and again."""
+        self.read()
+        self._timer = self._loop.call_later(_FOLLOW_SECONDS, self.follow)
+
+    def read(self) -> None:
+        """Read what has come; a file that has become long begins anew."""
+        try:
+            with self._path.open("r+b") as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(self._read_to, size - _HELD_BYTES))
+                self._output.take(file.read(_HELD_BYTES))
+                self._read_to = size
+                if size > _FILE_BYTES:
+                    file.truncate(0)
+                    self._read_to = 0
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def _log_line(line: bytes) -> dict[str, Any] | None:

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import os
-import signal
-import socket
 import sys
 import time
 from collections import deque
@@ -17,25 +15,21 @@ import structlog
 
 from agentcore.config.hosts import ProcessHostConfig
 from agentcore.errors import ToolError
-from agentcore.files.folder import Folder
-from agentcore.host.containment.reading import read_mapping
+from agentcore.host.calls.carried_on import CarriedOnCalls
+from agentcore.host.containment.reading import read_mapping, read_number, read_text
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found
 from agentcore.host.discovery.installed import InstalledModule, packages_of
+from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
 from agentcore.remote.places.link import HostLink, LinkedModule, gone
 from agentcore.remote.places.module import RemoteModule, remote_module
-from agentcore.remote.places.output import HostOutput
 from agentcore.remote.places.services import PlaceServices
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Message, Peer
 from agentcore.remote.wire.stream import StreamLink
-from agentcore.secrets import is_secret_variable
-from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+from agentcore.supervision.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
-
-HELLO_SECONDS = 30.0
-"""How long a host may take to greet."""
 
 ENDS_IN_A_MINUTE = 3
 """A host that ends so often within a minute is not started again."""
@@ -45,6 +39,7 @@ _LOOK_SECONDS = 0.2
 _PING_SECONDS = 1.0
 _REASON_SECONDS = 0.5
 _END_SECONDS = 12.0
+_KILL_SECONDS = 5.0
 _KIB = 1024
 
 OnLost = Callable[[Sequence[str], str], Awaitable[None]]
@@ -84,6 +79,8 @@ class ProcessHost:
         if isinstance(found, FamilyMember):
             raise ToolError("module_stays", f"module {name!r} is made of a block of app.json, and runs in the server")
         running = await self._start()
+        if (held := running.members.pop(name, None)) is not None:
+            return self._found_module(running, name, held)
         self._next += 1
         linked = LinkedModule(name, self._next)
         running.link.add(linked)
@@ -91,11 +88,22 @@ class ProcessHost:
             message = {"type": "module.state", "state": "loaded", "module": linked.number, "name": name}
             told = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
             _refuse_page_scripts(name, told)
-            return remote_module(running.link, linked, told, self._services.files_of(self.name, name))
+            return remote_module(
+                running.link, linked, told, self._services.files_of(self.name, name), fingerprint=fingerprint
+            )
         except BaseException:
             running.link.remove(linked)
             self._forget_code(found)
             raise
+
+    def _found_module(self, running: "_Running", name: str, held: Message) -> RemoteModule:
+        """A module that has gone on without a server."""
+        linked = LinkedModule(name, int(held["module"]))
+        running.link.add(linked)
+        running.link.take_resources(linked, running.resources)
+        folder = self._services.files_of(self.name, name)
+        fingerprint = read_text(held["fingerprint"], "the fingerprint of a host")
+        return remote_module(running.link, linked, held, folder, fingerprint=fingerprint)
 
     def _code_of(self, found: Found, fingerprint: str) -> Message:
         """What the host has to import, and whether it has been imported there before and is another since."""
@@ -104,11 +112,12 @@ class ProcessHost:
         code = self._codes.setdefault(key, self._next)
         has_changed = self._fingerprints.get(found.source, fingerprint) != fingerprint
         self._fingerprints[found.source] = fingerprint
+        told = {"path": sys.path, "fingerprint": fingerprint}
         if isinstance(found, InstalledModule):
             fresh = sorted(packages_of(found)) if has_changed else []
-            return {"code": code, "entry": found.value, "file": "", "fresh": fresh, "path": sys.path}
+            return {"code": code, "entry": found.value, "file": "", "fresh": fresh, **told}
         assert not isinstance(found, FamilyMember)  # noqa: S101 - the caller has looked
-        return {"code": code, "entry": "", "file": str(found.file), "fresh": [], "path": sys.path}
+        return {"code": code, "entry": "", "file": str(found.file), "fresh": [], **told}
 
     def _forget_code(self, found: Found) -> None:
         self._codes = {key: code for key, code in self._codes.items() if key[0] != f"{found.source}/{found.name}"}
@@ -150,19 +159,58 @@ class ProcessHost:
             return self._running
 
     async def _run(self) -> "_Running":
-        running = _Running(self.name, self._services, self._ended)
-        try:
-            await running.start(self._supervisor, self._config, self._environment())
-        except (SupervisorError, OSError, LinkError, TimeoutError) as exc:
-            reason = await running.close(0) or str(exc) or type(exc).__name__
-            raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
-        log.info("host_started", host=self.name, pid=running.pid)
+        running = await self._try()
+        if not running.serves_the_same():
+            # it has other folders around it than it should: it goes, with what it holds
+            log.warning("host_replaced", host=self.name, pid=running.pid, reason="workspace or language changed")
+            await running.close(_END_SECONDS)
+            running = await self._try()
+        log.info("host_found" if running.is_found else "host_started", host=self.name, pid=running.pid)
+        self._next = running.highest
+        running.link.number_from(running.highest)
+        running.link.expect(number for number, _ in running.calls.values())
         return running
 
-    def _environment(self) -> dict[str, str]:
-        """The server's environment, without what opens the server or a provider's account."""
-        given = {name: value for name, value in os.environ.items() if not is_secret_variable(name, value)}
-        return {name: value for name, value in given.items() if not name.startswith("AGENTCORE_")}
+    async def _try(self) -> "_Running":
+        running = _Running(self.name, self._services, self._child(), self._ended)
+        try:
+            await running.start(self._config)
+        except (OSError, LinkError, TimeoutError) as exc:
+            reason = await running.close(0) or str(exc) or type(exc).__name__
+            raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
+        return running
+
+    def _child(self) -> Child:
+        python = self._config.python
+        if not self._config.survives_restart:
+            return EndingChild(self.name, python, self._supervisor)
+        folder = self._services.folder_of(self.name)
+        return OutlivingChild(self.name, python, folder, self._config.keep_minutes * 60)
+
+    # -- over restarts of the server -----------------------------------------------------------------------------
+
+    def let_go(self) -> None:
+        """The server ends: leave the process to the next one, if it outlives this one."""
+        if self._config.survives_restart and self._running is not None:
+            self._is_closed = True
+            running, self._running = self._running, None
+            running.let_go()
+
+    def take_up_calls(self, carried_on: CarriedOnCalls) -> None:
+        """Go on with the calls that the process has gone on with."""
+        if self._running is None:
+            return
+        link = self._running.link
+        for call_id, (number, left_s) in self._running.calls.items():
+            end = link.carrying_on(call_id, number)
+            if not carried_on.take_up(call_id, link.module_names, left_s, end):
+                link.disown(call_id, number)
+        self._running.calls.clear()
+
+    async def end_outliving(self, reason: str) -> None:
+        """End a process that would outlive the server; its modules start again in a new one."""
+        if self._config.survives_restart and self._running is not None:
+            self._running.end_because(reason)
 
     def _ended(self, running: "_Running", reason: str) -> None:
         if self._running is running:
@@ -216,51 +264,54 @@ class ProcessHost:
 
 
 class _Running:
-    """One process of a host, with its link."""
+    """One process of a host, with its link.
+
+    Attributes:
+        modules: What ran in it when it ended.
+        members: Modules that it ran before this server did, as it said them, by name.
+        calls: Calls that it has gone on with meanwhile: their ids, numbers and what time they have left.
+    """
 
     link: HostLink
     _stream: StreamLink
 
-    def __init__(self, name: str, services: PlaceServices, on_ended: Callable[["_Running", str], None]) -> None:
-        self._name, self._services, self._on_ended = name, services, on_ended
+    def __init__(
+        self, name: str, services: PlaceServices, child: Child, on_ended: Callable[["_Running", str], None]
+    ) -> None:
+        self._name, self._services, self._child, self._on_ended = name, services, child, on_ended
         self._loop = asyncio.get_running_loop()
-        self._process: SupervisedProcess | None = None
-        self._output = HostOutput(name)
-        self._hello: asyncio.Future[None] = self._loop.create_future()
+        self._hello: asyncio.Future[Message] = self._loop.create_future()
         self._over = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._reason = ""
         self._is_closing = False
         self.pid: int | None = None
+        self.highest = 0
         self.latency_s: float | None = None
         self.modules: tuple[str, ...] = ()
+        self.members: dict[str, Message] = {}
+        self.calls: dict[str, tuple[int, float]] = {}
+        self.resources: list[Message] = []
 
-    async def start(self, supervisor: Supervisor, config: ProcessHostConfig, environment: dict[str, str]) -> None:
-        """Start the process, and wait for its greeting.
+    @property
+    def is_found(self) -> bool:
+        """Whether it ran before this server did."""
+        return self._child.is_found
+
+    async def start(self, config: ProcessHostConfig) -> None:
+        """Start the process, or find it, and wait for its greeting.
 
         Raises:
-            SupervisorError, OSError: It could not be started.
+            ChildError, OSError: It could not be had.
             LinkError, TimeoutError: It did not greet, or not as it should.
         """
-        python = config.python or sys.executable
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        with theirs, self._output.opened() as written:
-            folder = Folder(os.open("/", os.O_RDONLY | os.O_DIRECTORY) if not Path.cwd().is_dir() else _here())
-            with folder:
-                self._process = await supervisor.start(
-                    [python, "-P", "-m", "agentcore.remote.worker", self._name],
-                    folder=folder,
-                    environment=environment,
-                    stdin=theirs.fileno(),
-                    stdout=written,
-                    stderr=written,
-                )
-        self._process.on_over(self._over.set)
-        await self._loop.create_unix_connection(lambda: StreamLink(self._make), sock=ours)
+        made = await self._child.connect()
+        self._child.watch(self._over.set)
+        await self._loop.create_unix_connection(lambda: StreamLink(self._make), sock=made)
         async with asyncio.timeout(HELLO_SECONDS):
-            await self._hello
+            said = await self._hello
+        self._take_held(said)
         self.greet()
         self._watch = self._loop.create_task(self._look_after(config), name=f"host:{self._name}:watch")
 
@@ -268,23 +319,41 @@ class _Running:
         """Tell the host what it has around it."""
         self.link.peer.tell({"type": "hello.ok", **self._services.greeting()})
 
+    def serves_the_same(self) -> bool:
+        """Whether it has around it what a host of this server would have; one that is new has."""
+        return not self.is_found or self._greeting == self._services.lasting_greeting()
+
+    def let_go(self) -> None:
+        """Leave it to the next server."""
+        self._is_closing = True
+        self._stop_watching()
+        self.link.let_go()
+        self._child.close()
+
     async def close(self, grace_s: float) -> str:
         """End the process in order; gives why it had ended before, if it had."""
         self._is_closing = True
-        if self._watch is not None:
-            self._watch.cancel()
+        self._stop_watching()
         if hasattr(self, "link"):
             self.link.peer.end()
-        if self._process is not None:
+        if isinstance(self._child, OutlivingChild):
+            await self._child.end()
+        if not self._child.is_over:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
                     await self._over.wait()
-            if not self._process.is_over:
-                self._process.end(0.0)
-                await self._process.wait()
-        reason = await self._why("") if self._process is not None and not grace_s else self._reason
-        self._output.close()
+        if not self._child.is_over:
+            self._child.kill()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_KILL_SECONDS):
+                    await self._over.wait()
+        reason = self._reason or await self._why("")
+        self._child.close()
         return reason
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
 
     def _make(self, stream: StreamLink) -> Peer:
         self._stream = stream
@@ -294,42 +363,53 @@ class _Running:
         return self.link.peer
 
     def _greeted(self, message: Message) -> None:
-        if type(message["pid"]) is not int:
-            raise LinkError("a greeting without a pid")
-        self.pid = message["pid"]
+        if type(message["pid"]) is not int or type(message.get("highest", 0)) is not int:
+            raise LinkError("a greeting without numbers")
+        self.pid, self.highest = message["pid"], message.get("highest", 0)
         if not self._hello.done():
-            self._hello.set_result(None)
+            self._hello.set_result(message)
+
+    def _take_held(self, said: Message) -> None:
+        """Read what a host that was found holds.
+
+        Raises:
+            LinkError: It is not what a host holds.
+        """
+        try:
+            self._greeting = said.get("greeting", {})
+            self.members = {each["name"]: each for each in said.get("members", ())}
+            self.resources = list(said.get("resources", ()))
+            for each in said.get("calls", ()):
+                left_s = read_number(each["leftMs"], "leftMs of a host", low=-1, high=1e9) / 1000
+                self.calls[read_text(each["call"], "a call of a host")] = (int(each["n"]), left_s)
+        except (KeyError, TypeError, ValueError) as exc:
+            raise LinkError(f"what the host holds cannot be read: {exc}") from exc
 
     def _link_ended(self, reason: str) -> None:
         if not self._hello.done():
             self._hello.set_exception(LinkError(reason or "it ended before it greeted"))
-        if self._ending is None:
+        if self._ending is None and not self._is_closing:
             # in no TaskGroup: the end of a connection starts it, and it ends by itself
             self._ending = self._loop.create_task(self._end(reason), name=f"host:{self._name}:end")
 
     async def _end(self, reason: str) -> None:
-        self._reason = await self._why(reason)
+        self._reason = await self._why(self._reason or reason)
         self.modules = self.link.module_names
         self.link.lose(lambda module: gone(module, self._reason))
-        if self._watch is not None and self._watch is not asyncio.current_task():
-            self._watch.cancel()
-        if self._process is not None and not self._process.is_over:
-            self._process.end(0.0)
-        if not self._is_closing:
-            self._output.close()
-            self._on_ended(self, self._reason)
+        self._stop_watching()
+        if not self._child.is_over:
+            self._child.kill()
+        self._child.close()
+        self._on_ended(self, self._reason)
 
     async def _why(self, reason: str) -> str:
         """Why the process ended, in words, with the end of what it wrote."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
-        process = self._process
-        if not self._reason and process is not None and process.exit_code is not None:
-            reason = _ended_as(process.exit_code)
-        reason = self._reason or reason
-        last = self._output.last_words
-        return f"{reason}; it wrote: {last}" if last and not self._is_closing else reason
+        reason = self._reason or self._child.ended_as or reason
+        last = self._child.last_words
+        return f"{reason}; it wrote: {last}" if last else reason
 
     # -- watching ----------------------------------------------------------------------------------------------
 
@@ -353,28 +433,19 @@ class _Running:
             waits.cancel()
             raise
 
+    def end_because(self, reason: str) -> None:
+        """End it at once; its modules start again in a new one."""
+        self._kill(reason)
+
     def _kill(self, reason: str) -> None:
         self._reason = self._reason or reason
-        if self._process is not None:
-            self._process.send_signal(signal.SIGCONT)
-            self._process.end(0.0)
+        self._child.kill()
         self._stream.abort()
 
 
 def _refuse_page_scripts(name: str, told: Message) -> None:
     if read_mapping(told["attributes"], f"attributes of module {name!r}").get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")
-
-
-def _here() -> int:
-    return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _ended_as(code: int) -> str:
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            return f"it was ended by {signal.Signals(-code).name}"
-    return f"it ended with exit code {code}"
 
 
 def _memory_kib(pid: int | None) -> int:

@@ -45,6 +45,15 @@ class PlaceServices:
             "locale": self.config.locale,
         }
 
+    def lasting_greeting(self) -> dict[str, Any]:
+        """The part of it that stays the same for a host as long as it runs."""
+        greeting = self.greeting()
+        return {name: greeting[name] for name in ("roots", "protected", "state", "locale")}
+
+    def folder_of(self, host: str) -> Path:
+        """The folder of a host that outlives its server."""
+        return self.state.path / "hosts" / host
+
     def files_of(self, host: str, module: str) -> Path:
         """An empty folder for what the page needs of a module that runs in a host."""
         folder = self.state.path / "hosts" / host / "files" / module

@@ -1,23 +1,36 @@
-"""The program of a host: `python -m agentcore.remote.worker NAME`, with the link to its server as standard input."""
+"""The program of a host: `python -m agentcore.remote.worker NAME`, with the link to its server as standard input.
+
+`NAME SOCKET SECONDS`: it outlives its server, waits so long for the next one, and reads its key from standard input.
+"""
 
 import asyncio
 import os
 import socket
 import sys
+from pathlib import Path
 
 from agentcore.plain_structlog import import_without_rich
 
+_KEY_BYTES = 256
+
 
 def main() -> None:
-    """Run until the server is gone."""
+    """Run until the server is gone, or no other one has come."""
     import_without_rich()
-    from agentcore.remote.worker.running import run  # noqa: PLC0415 - after structlog was told
+    from agentcore.remote.worker.running import run, run_outliving  # noqa: PLC0415 - after structlog was told
 
-    link = socket.socket(fileno=os.dup(0))
+    name, outliving = sys.argv[1], sys.argv[2:]
+    given = os.dup(0)
     # what a module reads from there is nothing of ours
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if outliving:
+        key = os.read(given, _KEY_BYTES)
+        os.close(given)
+        asyncio.run(run_outliving(name, Path(outliving[0]), key, float(outliving[1])))
+        return
+    link = socket.socket(fileno=given)
     link.setblocking(False)
-    asyncio.run(run(sys.argv[1], link))
+    asyncio.run(run(name, link))
 
 
 if __name__ == "__main__":

@@ -6,22 +6,22 @@ from typing import Any
 
 from agentcore.api.result import ArtifactLines, ArtifactLink
 from agentcore.files.open_file import OpenFile
-from agentcore.remote.wire.peer import Peer
+from agentcore.remote.worker.line import Line
 
 
 class RemoteArtifacts:
     """Implements `agentcore.api.Artifacts` for one call."""
 
-    def __init__(self, peer: Peer, number: int) -> None:
-        self._peer, self._number = peer, number
+    def __init__(self, line: Line, number: int) -> None:
+        self._line, self._number = line, number
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         """See `agentcore.api.Artifacts`."""
-        return _link(await self._ask("save", blob=await self._peer.send_blob(bytes(data)), mime=mime, name=name))
+        return _link(await self._ask("save", bytes(data), mime=mime, name=name))
 
     async def load(self, artifact_id: str) -> bytes:
         """See `agentcore.api.Artifacts`."""
-        return self._peer.take_blob(await self._ask("load", artifactId=artifact_id))
+        return self._line.take_blob(await self._ask("load", artifactId=artifact_id))
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
         """See `agentcore.api.Artifacts`."""
@@ -29,7 +29,7 @@ class RemoteArtifacts:
 
     async def open(self, artifact_id: str) -> OpenFile:
         """See `agentcore.api.Artifacts`."""
-        data = self._peer.take_blob(await self._ask("open", artifactId=artifact_id))
+        data = self._line.take_blob(await self._ask("open", artifactId=artifact_id))
         # a file without a name, which is gone when it is closed
         with tempfile.TemporaryFile() as file:
             file.write(data)
@@ -45,8 +45,8 @@ class RemoteArtifacts:
         """See `agentcore.api.Artifacts`."""
         return _lines(await self._ask("find", artifactId=artifact_id, query=query, first=first, limit=limit))
 
-    async def _ask(self, action: str, **fields: Any) -> Any:
-        return await self._peer.request({"type": f"artifact.{action}", "n": self._number, **fields})
+    async def _ask(self, action: str, data: bytes | None = None, **fields: Any) -> Any:
+        return await self._line.request({"type": f"artifact.{action}", "n": self._number, **fields}, data)
 
 
 def _link(wire: dict[str, Any]) -> ArtifactLink:

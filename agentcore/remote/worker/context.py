@@ -12,9 +12,9 @@ from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.reported import read_fraction, read_log, read_message, read_output
-from agentcore.remote.wire.peer import Peer
 from agentcore.remote.wire.values import principal_of, result_of
 from agentcore.remote.worker.artifacts import RemoteArtifacts
+from agentcore.remote.worker.line import Line
 from agentcore.valid_text import valid_text, with_valid_text
 
 T = TypeVar("T")
@@ -28,8 +28,8 @@ class RemoteContext:
         resource: What the call acts on, as this host holds it.
     """
 
-    def __init__(self, peer: Peer, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
-        self._peer, self._message, self._workspace, self._resource = peer, message, workspace, resource
+    def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
+        self._line, self._message, self._workspace, self._resource = line, message, workspace, resource
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self.number: int = message["n"]
@@ -75,7 +75,7 @@ class RemoteContext:
     @property
     def artifacts(self) -> RemoteArtifacts:
         """Where large things go."""
-        return RemoteArtifacts(self._peer, self.number)
+        return RemoteArtifacts(self._line, self.number)
 
     @property
     def model_chars(self) -> int | None:
@@ -87,6 +87,11 @@ class RemoteContext:
     def is_cancelled(self) -> bool:
         """Whether the call was cancelled or ran out of time."""
         return self._is_cut or self._deadline <= self._loop.time()
+
+    @property
+    def left_ms(self) -> int:
+        """How much time it has left."""
+        return max(int((self._deadline - self._loop.time()) * 1000), 0)
 
     def cut(self) -> None:
         """Note that the server wants no more of it."""
@@ -135,7 +140,7 @@ class RemoteContext:
         self._hold("output", {"text": text, "length": before["length"] + length})
 
     def _tell(self, kind: str, fields: dict[str, Any]) -> None:
-        self._peer.tell({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
+        self._line.tell({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
 
     def _in_loop(self, work: Callable[[], None]) -> None:
         if threading.get_ident() == self._thread:
@@ -219,7 +224,7 @@ class RemoteContext:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
         wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
-        return result_of(await self._request("call.nested", **wanted), self._peer.take_blob)
+        return result_of(await self._request("call.nested", **wanted), self._line.take_blob)
 
     @property
     def session(self) -> ChatSession:
@@ -248,7 +253,7 @@ class RemoteContext:
 
     async def _request(self, kind: str, **fields: Any) -> Any:
         """Ask the server on behalf of this call; its clock stands where a person was waited for."""
-        answer = await self._peer.request({"type": kind, "n": self.number, **fields})
+        answer = await self._line.request({"type": kind, "n": self.number, **fields})
         self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
         return answer["value"]
 

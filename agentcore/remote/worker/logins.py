@@ -37,6 +37,11 @@ class OfferedLogin:
             self._tell_server(now)
         self._timer = self._loop.call_later(_LOOK_SECONDS, self.tell)
 
+    def tell_again(self) -> None:
+        """Tell how it stands, whether or not that was told."""
+        self._told = {}
+        self.tell()
+
     def close(self) -> None:
         """Look no more."""
         if self._timer is not None:

@@ -41,13 +41,15 @@ class Member:
     Args:
         number: By which the server names it.
         target: What its entry point names.
+        fingerprint: Of the code, as the server said it.
     """
 
-    def __init__(self, name: str, number: int, target: Any) -> None:
-        self.name, self.number, self.target = name, number, target
+    def __init__(self, name: str, number: int, target: Any, fingerprint: str) -> None:
+        self.name, self.number, self.target, self.fingerprint = name, number, target, fingerprint
         self.plugin: Any = None
         self.manifest = Manifest()
         self.runtime: RemoteRuntime | None = None
+        self.settings: dict[str, Any] | None = None
         self._definitions: dict[str, tuple[ToolDefinition, Validate | None]] = {}
         self.folder: Path | None = None
 
@@ -58,6 +60,10 @@ class Member:
         if issubclass(type(self.plugin), Module) and getattr(self.plugin, "name", None) is None:
             vars(self.plugin)["name"] = self.name
         self.manifest = read_manifest(self.plugin, self.name, locale, self.name)
+        return self.described()
+
+    def described(self) -> dict[str, Any]:
+        """What it is, for a server."""
         return {
             "attributes": attributes_to_wire(self.plugin) | {"name": self.name},
             "description": self.manifest.description,

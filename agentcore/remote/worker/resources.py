@@ -7,8 +7,8 @@ from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
-from agentcore.remote.wire.peer import Peer
 from agentcore.remote.wire.values import resource_to_wire
+from agentcore.remote.worker.line import Line
 
 
 class HeldResources(ResourceRegistry):
@@ -18,9 +18,9 @@ class HeldResources(ResourceRegistry):
     which comes with each call.
     """
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, line: Line) -> None:
         super().__init__(EventBus(kept=0))
-        self._peer = peer
+        self._line = line
 
     def create(
         self,
@@ -70,12 +70,7 @@ class HeldResources(ResourceRegistry):
             keys=keys,
             reopening=reopening,
         )
-        also: dict[str, Any] = {}
-        if icon is not None:
-            also["icon"] = {"mime": icon.mime, "base64": icon.to_json()["base64"]}
-        if reopening is not None:
-            also["reopening"] = {"tool": reopening[0], "arguments": dict(reopening[1])}
-        self._tell("resource.update", updated, **also)
+        self._tell("resource.update", updated, **_beside(icon, reopening))
         return updated
 
     def emit(
@@ -83,14 +78,14 @@ class HeldResources(ResourceRegistry):
     ) -> None:
         """See `ResourceRegistry.emit`."""
         found = self.get(resource_id, owner)
-        self._peer.tell({"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)})
+        self._line.tell({"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)})
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
         """See `ResourceRegistry.release`."""
         is_here = any(each.resource_id == resource_id for each in self.list(owner=owner))
         await super().release(resource_id, owner, reason)
         if is_here:
-            self._peer.tell({"type": "resource.release", "resourceId": resource_id, "reason": reason})
+            self._line.tell({"type": "resource.release", "resourceId": resource_id, "reason": reason})
 
     def note_next(self, session_id: str, indexes: Mapping[str, int]) -> None:
         """Take what the server says of the next free index of each type in a session."""
@@ -119,5 +114,26 @@ class HeldResources(ResourceRegistry):
         """End a resource because the server does, which needs not be told."""
         await super().release(resource_id)
 
+    def as_told(self) -> list[dict[str, Any]]:
+        """All that live, each with its owner, for a server that knows none of them."""
+        return [
+            {
+                "owner": entry.owner,
+                "resource": resource_to_wire(entry.resource),
+                **_beside(entry.resource.icon, entry.resource.reopening),
+            }
+            for entry in self._entries.values()
+        ]
+
     def _tell(self, kind: str, resource: Resource, **also: Any) -> None:
-        self._peer.tell({"type": kind, "resource": resource_to_wire(resource), **also})
+        self._line.tell({"type": kind, "resource": resource_to_wire(resource), **also})
+
+
+def _beside(icon: Image | None, reopening: Reopening | None) -> dict[str, Any]:
+    """What a message says beside the resource itself."""
+    also: dict[str, Any] = {}
+    if icon is not None:
+        also["icon"] = {"mime": icon.mime, "base64": icon.to_json()["base64"]}
+    if reopening is not None:
+        also["reopening"] = {"tool": reopening[0], "arguments": dict(reopening[1])}
+    return also

@@ -15,8 +15,8 @@ from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.modules.routes import ModuleRoute, RouteTable
 from agentcore.remote.wire.channel import Inlet, Outlet
-from agentcore.remote.wire.peer import Peer
 from agentcore.remote.wire.values import error_to_wire, principal_of
+from agentcore.remote.worker.line import Line
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +33,8 @@ class _Talk:
 class _HostSocket:
     """Implements `agentcore.api.web.Socket`."""
 
-    def __init__(self, peer: Peer, number: int, talk: _Talk) -> None:
-        self._peer, self._number, self._talk = peer, number, talk
+    def __init__(self, line: Line, number: int, talk: _Talk) -> None:
+        self._line, self._number, self._talk = line, number, talk
 
     async def send(self, message: str | bytes) -> None:
         """See `agentcore.api.web.Socket`."""
@@ -46,7 +46,7 @@ class _HostSocket:
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """See `agentcore.api.web.Socket`."""
-        self._peer.tell({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
+        self._line.tell({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
         self._talk.outlet.close()
         self._talk.inlet.end()
 
@@ -54,11 +54,12 @@ class _HostSocket:
 class HeldRoutes:
     """The routes of all modules of a host; the server serves them and asks here."""
 
-    def __init__(self, peer: Peer) -> None:
-        self._peer = peer
+    def __init__(self, line: Line) -> None:
+        self._line = line
         self._table = RouteTable()
         self._next = 0
         self._served: dict[int, ModuleRoute] = {}
+        self._said: dict[int, dict[str, Any]] = {}
         self._talks: dict[int, _Talk] = {}
 
     def serve(
@@ -92,27 +93,43 @@ class HeldRoutes:
         self._next += 1
         number = self._next
         self._served[number] = next(each for each in self._table if each.path == route.path and each.method == method)
-        self._peer.tell(
-            {
-                "type": "route.add",
-                "module": module,
-                "route": number,
-                "method": method,
-                "path": route.path,
-                "kind": kind,
-                "scope": scope,
-                "body": _schema(body),
-                "query": _schema(query),
-                "watching": _schema(watching),
-            }
-        )
+        said = {
+            "type": "route.add",
+            "module": module,
+            "route": number,
+            "method": method,
+            "path": route.path,
+            "kind": kind,
+            "scope": scope,
+            "body": _schema(body),
+            "query": _schema(query),
+            "watching": _schema(watching),
+        }
+        self._said[number] = said
+        self._line.tell(said)
 
         def remove() -> None:
             if self._served.pop(number, None) is not None:
+                del self._said[number]
                 route.remove()
-                self._peer.tell({"type": "route.remove", "module": module, "route": number})
+                self._line.tell({"type": "route.remove", "module": module, "route": number})
 
         return Route(route.method, route.path, remove)
+
+    def tell_again(self, module: int) -> None:
+        """Tell a server that knows none of them of a module's routes."""
+        for said in self._said.values():
+            if said["module"] == module:
+                self._line.tell(said)
+
+    def lose(self) -> None:
+        """The server has gone, and with it all who were reading or talking."""
+        for talk in self._talks.values():
+            talk.inlet.end()
+            talk.outlet.close()
+            if talk.task is not None:
+                talk.task.cancel()
+        self._talks.clear()
 
     # -- requests ----------------------------------------------------------------------------------------------
 
@@ -145,7 +162,7 @@ class HeldRoutes:
             path_values=message["pathValues"],
             query=_read(route.query, message["query"], is_text=True),
             headers=message["headers"],
-            body=self._peer.take_blob(message["blob"]) if "blob" in message else _read(route.body, message["body"]),
+            body=self._line.take_blob(message["blob"]) if "blob" in message else _read(route.body, message["body"]),
             principal=principal_of(message["principal"]),
             page_session=message["pageSession"],
         )
@@ -156,7 +173,7 @@ class HeldRoutes:
         body = response.body
         answer = {"status": response.status, "mime": response.mime, "headers": dict(response.headers)}
         if issubclass(type(body), bytes | bytearray | memoryview):
-            return answer | {"blob": await self._peer.send_blob(bytes(body))}
+            return answer | {"blob": await self._line.peer.send_blob(bytes(body))}
         if route.kind == "stream" and issubclass(type(body), AsyncIterator):
             talk = self._open(number)
             talk.task = asyncio.get_running_loop().create_task(self._stream(number, talk, body), name="route:stream")
@@ -180,14 +197,14 @@ class HeldRoutes:
             close = getattr(body, "aclose", None)
             if close is not None:
                 await close()
-            self._peer.tell({"type": "route.close", "channel": number, "code": 1000, "reason": reason})
+            self._line.tell({"type": "route.close", "channel": number, "code": 1000, "reason": reason})
             self._talks.pop(number, None)
 
     # -- sockets -----------------------------------------------------------------------------------------------
 
     async def _begin_socket(self, route: ModuleRoute, request: Request, number: int) -> dict[str, Any]:
         talk = self._open(number)
-        socket = _HostSocket(self._peer, number, talk)
+        socket = _HostSocket(self._line, number, talk)
         talking = Request(
             **{name: getattr(request, name) for name in Request.__slots__ if name not in ("socket", "body")},
             body=None,
@@ -203,13 +220,13 @@ class HeldRoutes:
         return {}
 
     def _open(self, number: int) -> _Talk:
-        talk = _Talk(Outlet(self._peer, number, "route.out"), Inlet(self._peer, number, "route.taken"))
+        talk = _Talk(Outlet(self._line.peer, number, "route.out"), Inlet(self._line.peer, number, "route.taken"))
         self._talks[number] = talk
         return talk
 
     def on_data(self, message: dict[str, Any]) -> None:
         """A message of the other side of a socket came."""
-        data = message["text"] if "text" in message else self._peer.take_blob(message["blob"])
+        data = message["text"] if "text" in message else self._line.take_blob(message["blob"])
         if (talk := self._talks.get(message["channel"])) is not None:
             talk.inlet.take(data)
 

@@ -1,50 +1,163 @@
 """A host's process from its first connection to its end."""
 
 import asyncio
+import hmac
 import logging
 import os
 import socket
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
+import pydantic_core
 import structlog
 
 from agentcore.host.containment.containment import report_loop_error
 from agentcore.host.containment.ownership import note_beginnings
 from agentcore.host.containment.threads import worker_threads
+from agentcore.remote.wire.frames import TEXT, FrameReader, Kind, LinkError
 from agentcore.remote.wire.peer import Peer
 from agentcore.remote.wire.stream import StreamLink
 from agentcore.remote.worker.worker import Worker
 
+log = structlog.get_logger(__name__)
+
 _STOP_SECONDS = 10.0
+_KNOCK_SECONDS = 5.0
+_KNOCK_BYTES = 4096
 
 
 async def run(name: str, link: socket.socket) -> None:
     """Serve one server over a socket; ends with it."""
-    _log_to_stderr()
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(report_loop_error)
-    note_beginnings()
+    loop = _begin()
+    worker = Worker(name)
     ended: asyncio.Future[str] = loop.create_future()
-    made: list[Worker] = []
 
     def end(reason: str) -> None:
         if not ended.done():
             ended.set_result(reason)
 
-    def make(stream: StreamLink) -> Peer:
-        made.append(Worker(name, stream, end))
-        return made[0].peer
+    with worker_threads():
+        await loop.create_unix_connection(lambda: StreamLink(lambda stream: worker.attach(stream, end)), sock=link)
+        worker.greet()
+        await ended
+        await _stop(worker)
+
+
+async def run_outliving(name: str, path: Path, key: bytes, keep_s: float) -> None:
+    """Serve one server after another at a Unix socket, until none has come for a while, or one says that it is over.
+
+    Args:
+        path: Where the socket is made; in a folder that its owner alone can enter.
+        key: What a server has to show.
+        keep_s: How long to wait for the next server.
+    """
+    loop = _begin()
+    worker = Worker(name, outlives=True)
+    over: asyncio.Future[str] = loop.create_future()
+    waiting: asyncio.TimerHandle | None = None
+
+    def end(reason: str) -> None:
+        if not over.done():
+            over.set_result(reason)
+
+    def wait_for_next() -> None:
+        nonlocal waiting
+        if waiting is not None:
+            waiting.cancel()
+        waiting = None if worker.line.is_up else loop.call_later(keep_s, end, "no server came")
+
+    def left(reason: str) -> None:
+        log.info("host_lost_server", reason=reason)
+        wait_for_next()
+
+    def admit(stream: "_Door") -> Peer:
+        peer = worker.attach(stream, left)
+        wait_for_next()
+        loop.call_soon(worker.greet)
+        return peer
 
     with worker_threads():
-        await loop.create_unix_connection(lambda: StreamLink(make), sock=link)
-        [worker] = made
-        worker.begin()
-        await ended
+        server = await loop.create_unix_server(lambda: _Door(key, admit, end), sock=_listening(path))
+        wait_for_next()
+        log.info("host_ends", reason=await over)
+        server.close()
+        _remove(path)
+        await _stop(worker)
+
+
+class _Door(StreamLink):
+    """A connection of a server that has to show the key first."""
+
+    def __init__(self, key: bytes, admit: Callable[["_Door"], Peer], end: Callable[[str], None]) -> None:
+        super().__init__(lambda stream: admit(self))
+        self._key, self._admit, self._end_host = key, admit, end
+        self._knock = FrameReader(self._look)
+        self._is_open = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See `asyncio.BufferedProtocol`."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a socket's
+        self._transport = transport
+        self._timer = asyncio.get_running_loop().call_later(_KNOCK_SECONDS, transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.BufferedProtocol`."""
+        self._timer.cancel()
+        if self._is_open:
+            super().connection_lost(exc)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See `asyncio.BufferedProtocol`."""
+        if self._is_open:
+            super().buffer_updated(nbytes)
+            return
         try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await worker.stop()
-        except TimeoutError:
-            pass
+            if nbytes > _KNOCK_BYTES:
+                raise LinkError("too much at once")  # noqa: TRY301 - as what follows
+            self._knock.feed(bytes(self._view[:nbytes]))
+        except (LinkError, ValueError, KeyError, TypeError):
+            self._transport.abort()
+
+    def _look(self, kind: Kind, payload: bytes) -> None:
+        message = pydantic_core.from_json(payload)
+        if kind != TEXT or not hmac.compare_digest(str(message["key"]).encode(), self._key):
+            raise LinkError("the key is not this host's")
+        self._timer.cancel()
+        if message["type"] == "end":
+            self._transport.close()
+            self._end_host("a server ended it")
+            return
+        self._is_open = True
+        super().connection_made(self._transport)
+
+
+def _listening(path: Path) -> socket.socket:
+    _remove(path)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.bind(str(path))
+    path.chmod(0o600)
+    return made
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def _begin() -> asyncio.AbstractEventLoop:
+    _log_to_stderr()
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(report_loop_error)
+    note_beginnings()
+    return loop
+
+
+async def _stop(worker: Worker) -> None:
+    try:
+        async with asyncio.timeout(_STOP_SECONDS):
+            await worker.stop()
+    except TimeoutError:
+        pass
     # threads and tasks that refuse to end hold nobody
     sys.stdout.flush()
     sys.stderr.flush()

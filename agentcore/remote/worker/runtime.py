@@ -14,7 +14,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.host.declarations.handed_over import ReadingRuntime
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.remote.wire.peer import Peer
+from agentcore.remote.worker.line import Line
 from agentcore.remote.worker.logins import OfferedLogin
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
@@ -39,19 +39,21 @@ class RemoteRuntime(ReadingRuntime):
         settings: Any,
         *,
         claims: tuple[str, ...],
-        peer: Peer,
+        line: Line,
         surroundings: HostSurroundings,
         resources: HeldResources,
         routes: HeldRoutes,
     ) -> None:
         super().__init__(name)
         self._module, self._settings, self._claims = module, settings, claims
-        self._peer, self._surroundings, self._routes = peer, surroundings, routes
+        self._line, self._surroundings, self._routes = line, surroundings, routes
         self._resources = ModuleResources(resources, name)
         self._secrets: ModuleSecrets | None = None
         self._instructions = ""
         self._next = 0
         self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
+        self._patterns: dict[int, str] = {}
+        self._notes: dict[str, tuple[str, str]] = {}
         self.report: ReadReport | None = None
         self.login: OfferedLogin | None = None
         self.undo: list[Callable[[], None]] = []
@@ -163,16 +165,32 @@ class RemoteRuntime(ReadingRuntime):
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         self._next += 1
         number = self._next
-        self._handlers[number] = handler
+        self._handlers[number], self._patterns[number] = handler, pattern
         self._tell("event.subscribe", subscription=number, pattern=pattern)
 
         def end() -> None:
             if self._handlers.pop(number, None) is not None:
+                del self._patterns[number]
                 self._tell("event.unsubscribe", subscription=number)
 
         return end
 
+    def tell_again(self) -> None:
+        """Tell a server that knows nothing of this module what it has been told so far."""
+        self._routes.tell_again(self._module)
+        for number, pattern in self._patterns.items():
+            self._tell("event.subscribe", subscription=number, pattern=pattern)
+        for subject, (said, advice) in self._notes.items():
+            self._tell("note", subject=subject, said=said, advice=advice)
+        if self.report is not None:
+            self._tell("module.reports")
+        if self.login is not None:
+            self.login.tell_again()
+        if self._instructions:
+            self._tell("instruct", text=self._instructions)
+
     def _note(self, subject: str, said: str, advice: str) -> None:
+        self._notes[subject] = said, advice
         self._tell("note", subject=subject, said=said, advice=advice)
 
     def _give_report(self, read: ReadReport) -> None:
@@ -196,4 +214,4 @@ class RemoteRuntime(ReadingRuntime):
         self._tell("served.changed", address=address)
 
     def _tell(self, kind: str, **fields: Any) -> None:
-        self._peer.tell({"type": kind, "module": self._module, **fields})
+        self._line.tell({"type": kind, "module": self._module, **fields})

@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -15,10 +16,11 @@ from agentcore.errors import ToolError
 from agentcore.host.containment.containment import ModuleExit
 from agentcore.host.containment.foreign_error import log_failure, reason_of
 from agentcore.remote.wire.declared import preview_to_wire
-from agentcore.remote.wire.frames import PROTOCOL
-from agentcore.remote.wire.peer import Message, Peer, Transport
+from agentcore.remote.wire.frames import PROTOCOL, LinkError
+from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
 from agentcore.remote.wire.values import error_to_wire, resource_of, result_to_wire
 from agentcore.remote.worker.context import RemoteContext
+from agentcore.remote.worker.line import Line
 from agentcore.remote.worker.member import Member, load
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
@@ -27,62 +29,74 @@ from agentcore.remote.worker.surroundings import HostSurroundings
 
 log = structlog.get_logger(__name__)
 
+_SAID_SECONDS = 60
+"""How long a server may wait for the end of a call that is known."""
+
+
+@dataclass(eq=False)
+class _Ended:
+    """A call that has ended, of which the server has not said yet that it knows."""
+
+    head: dict[str, Any]
+    result: ToolResult | None = None
+    encoded: bytes = b"null"
+    error: dict[str, Any] | None = None
+
 
 class Worker:
-    """Runs modules for a server.
+    """Runs modules for a server, or for one server after another.
 
     Args:
         name: The host's name.
-        transport: The link to the server.
-        on_end: Told why the link has ended.
+        outlives: Whether it goes on when its server ends.
     """
 
-    def __init__(self, name: str, transport: Transport, on_end: Callable[[str], None]) -> None:
+    def __init__(self, name: str, *, outlives: bool = False) -> None:
         self._name = name
         self._surroundings: HostSurroundings | None = None
+        self._greeting: Message = {}
         self._codes: dict[int, Any] = {}
         self._members: dict[int, Member] = {}
         self._running: dict[int, RemoteContext] = {}
+        self._ended: dict[str, _Ended] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.peer = Peer(
-            transport,
-            on_request={
-                "module.state": self._set_state,
-                "settings.check": self._check_settings,
-                "definitions": self._define,
-                "call.preview": self._preview,
-                "tool.complete": self._complete,
-                "module.report": self._report,
-                "login.step": self._log_in,
-                "resource.release": self._release,
-                "route.request": self._answer_route,
-                "file.get": self._get_file,
-            },
-            on_message={
-                "hello.ok": self._greet,
-                "ping": self._pong,
-                "tool.call": self._begin_call,
-                "tool.cancel": self._cancel_call,
-                "event.notify": self._notify,
-                "goodbye": lambda message: log.info("server_said_goodbye", reason=message.get("reason")),
-            },
-            on_end=on_end,
-        )
-        self._resources = HeldResources(self.peer)
-        self._routes = HeldRoutes(self.peer)
-        self.peer.listen(
-            {
-                "route.in": self._routes.on_data,
-                "route.taken": self._routes.on_room,
-                "route.close": self._routes.on_close,
-            }
-        )
+        self._highest = 0
+        self.line = Line(outlives=outlives)
+        self._resources = HeldResources(self.line)
+        self._routes = HeldRoutes(self.line)
 
-    def begin(self) -> None:
-        """Say what this host is."""
-        self.peer.tell(
-            {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "python": sys.version}
-        )
+    def attach(self, transport: Transport, on_end: Callable[[str], None]) -> Peer:
+        """Serve a server over this connection, and say what this host is and holds.
+
+        Args:
+            on_end: Told why the connection has ended.
+        """
+
+        def ended(reason: str) -> None:
+            self.line.detach(peer)
+            self._routes.lose()
+            on_end(reason)
+
+        peer = Peer(transport, on_request=self._requests(), on_message=self._messages(), on_end=ended)
+        self.line.attach(peer)
+        return peer
+
+    def greet(self) -> None:
+        """Say what this host is and holds."""
+        held: Message = {}
+        if self._surroundings is not None:
+            held = {
+                "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
+                "members": [
+                    {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.described()}
+                    for each in self._members.values()
+                    if each.settings is not None
+                ],
+                "resources": self._resources.as_told(),
+                "calls": [*map(_going_on, self._running.values()), *map(_over, self._ended.values())],
+            }
+        said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "python": sys.version}
+        self.line.tell({**said, "highest": self._highest, **held})
 
     async def stop(self) -> None:
         """End all calls, and stop all modules, the last one first."""
@@ -92,16 +106,46 @@ class Worker:
             with contextlib.suppress(Exception):
                 await member.shutdown()
 
+    def _requests(self) -> dict[str, OnRequest]:
+        return {
+            "module.state": self._set_state,
+            "settings.check": self._check_settings,
+            "definitions": self._define,
+            "call.preview": self._preview,
+            "tool.complete": self._complete,
+            "module.report": self._report,
+            "login.step": self._log_in,
+            "resource.release": self._release,
+            "route.request": self._routes.answer,
+            "file.get": self._get_file,
+        }
+
+    def _messages(self) -> dict[str, OnMessage]:
+        return {
+            "hello.ok": self._take_greeting,
+            "ping": lambda message: self.line.tell({"type": "pong", "n": message["n"]}),
+            "tool.call": self._begin_call,
+            "tool.cancel": self._cancel_call,
+            "tool.resume": self._resume_call,
+            "tool.done": lambda message: self._ended.pop(message["call"], None),
+            "event.notify": self._notify,
+            "route.in": self._routes.on_data,
+            "route.taken": self._routes.on_room,
+            "route.close": self._routes.on_close,
+            "goodbye": lambda message: log.info("server_said_goodbye", reason=message.get("reason")),
+        }
+
     # -- modules -----------------------------------------------------------------------------------------------
 
-    def _greet(self, message: Message) -> None:
+    def _take_greeting(self, message: Message) -> None:
         if self._surroundings is None:
-            self._surroundings = HostSurroundings.of(message)
+            self._surroundings, self._greeting = HostSurroundings.of(message), message
         else:
             self._surroundings.own_origins.declare("server", message["ownOrigins"])
 
     async def _set_state(self, message: Message) -> Any:
         number, state = message["module"], message["state"]
+        self._highest = max(self._highest, number, message.get("code", 0))
         if state == "loaded":
             return await self._load(number, message)
         if state == "ready":
@@ -119,7 +163,7 @@ class Worker:
                     load, message["name"], message["entry"], message["file"], message["fresh"]
                 )
                 self._codes[code] = target
-            member = Member(message["name"], number, self._codes[code])
+            member = Member(message["name"], number, self._codes[code], message["fingerprint"])
             found = await asyncio.to_thread(member.make, message["locale"])
         except asyncio.CancelledError:
             raise
@@ -135,18 +179,24 @@ class Worker:
     async def _start(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         try:
+            if member.runtime is not None:
+                if member.settings == values:
+                    member.runtime.tell_again()
+                    return {}
+                await member.shutdown()
             settings = await asyncio.to_thread(member.settings_of, values)
             runtime = RemoteRuntime(
                 member.name,
                 member.number,
                 settings,
                 claims=member.manifest.claims,
-                peer=self.peer,
+                line=self.line,
                 surroundings=self._surroundings,
                 resources=self._resources,
                 routes=self._routes,
             )
             await member.init(runtime)
+            member.settings = values
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -200,7 +250,7 @@ class Worker:
 
     async def _get_file(self, message: Message) -> Any:
         data = await asyncio.to_thread(self._member(message["module"]).read_file, message["path"])
-        return await self.peer.send_blob(data)
+        return await self.line.peer.send_blob(data)
 
     def _notify(self, message: Message) -> None:
         member = self._members.get(message["module"])
@@ -220,6 +270,7 @@ class Worker:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def _begin_call(self, message: Message) -> None:
+        self._highest = max(self._highest, message["n"])
         # in no TaskGroup: `stop` ends it, or its server does
         task = asyncio.get_running_loop().create_task(self._carry_out(message), name=f"call:{message['tool']}")
         self._tasks.add(task)
@@ -228,6 +279,13 @@ class Worker:
     def _cancel_call(self, message: Message) -> None:
         if (context := self._running.get(message["n"])) is not None:
             context.cut()
+
+    def _resume_call(self, message: Message) -> None:
+        """The next server wants the end of a call: what goes on ends with it, and what has ended is said now."""
+        if (ended := self._ended.get(message["call"])) is not None:
+            task = asyncio.get_running_loop().create_task(self._say(ended), name="call:said")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _carry_out(self, message: Message) -> None:
         number = message["n"]
@@ -238,18 +296,30 @@ class Worker:
             try:
                 result, encoded = await member.execute(context, message["tool"], message["args"])
                 context.tell_held()
-                self.peer.send_encoded(await self._result(head, result, encoded))
+                ended = _Ended(head, result, encoded)
             finally:
                 self._end(context)
         except asyncio.CancelledError:
-            self.peer.tell({**head, "ok": False, "error": error_to_wire(ToolError("cancelled", "it was cancelled"))})
+            ended = _Ended(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            self.peer.tell({**head, "ok": False, "error": _failure(exc)})
+            ended = _Ended(head, error=_failure(exc))
+        if self.line.outlives:
+            self._ended[message["call"]] = ended
+        await self._say(ended)
 
-    async def _result(self, head: dict[str, Any], result: ToolResult, encoded: bytes) -> bytes:
-        """The message with a result: its data stand in it as they were encoded."""
-        head["ok"], head["result"] = True, await result_to_wire(result, self.peer.send_blob)
-        return to_json(head)[:-2] + b',"data":' + encoded + b"}}"
+    async def _say(self, ended: _Ended) -> None:
+        """Say how a call ended, if there is a server to hear it: its data stand in the message as they were encoded."""
+        if not self.line.is_up:
+            return
+        if ended.result is None:
+            self.line.tell({**ended.head, "ok": False, "error": ended.error})
+            return
+        try:
+            wire = await result_to_wire(ended.result, self.line.peer.send_blob)
+            said = to_json({**ended.head, "ok": True, "result": wire})[:-2] + b',"data":' + ended.encoded + b"}}"
+            self.line.peer.send_encoded(said)
+        except LinkError:
+            pass  # where there is another server, that asks for it
 
     def _begin(self, member: Member, message: Message) -> RemoteContext:
         """A call, or a preview of one, begins; `_end` ends it."""
@@ -260,7 +330,7 @@ class Worker:
         if "resource" in message:
             runs = message["type"] == "tool.call"
             resource = self._resources.take(member.name, resource_of(message["resource"]), runs=runs)
-        context = RemoteContext(self.peer, message, self._surroundings.workspace, resource)
+        context = RemoteContext(self.line, message, self._surroundings.workspace, resource)
         self._running[context.number] = context
         return context
 
@@ -299,11 +369,13 @@ class Worker:
         await self._resources.release_quietly(message["resourceId"])
         return {}
 
-    async def _answer_route(self, message: Message) -> Any:
-        return await self._routes.answer(message)
 
-    def _pong(self, message: Message) -> None:
-        self.peer.tell({"type": "pong", "n": message["n"]})
+def _going_on(context: RemoteContext) -> Message:
+    return {"call": context.call_id, "n": context.number, "leftMs": context.left_ms}
+
+
+def _over(ended: _Ended) -> Message:
+    return {"call": ended.head["id"], "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
 
 
 def _failure(exc: BaseException) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain as concatenated
 
@@ -65,14 +65,23 @@ def read_head(connection: sqlite3.Connection) -> tuple[int, bytes]:
     return head or (0, GENESIS_HASH)
 
 
-def interrupt_open_calls(connection: sqlite3.Connection) -> list[CallRow]:
-    """End the calls that the last process left open: each becomes a row with the outcome `interrupted`."""
+def interrupt_open_calls(
+    connection: sqlite3.Connection, goes_on: Callable[[CallRow], bool] = lambda row: False
+) -> tuple[list[CallRow], list[CallRow]]:
+    """End the calls that the last process left open: each becomes a row with the outcome `interrupted`.
+
+    Args:
+        goes_on: Whether a call may go on without that process; such a one stays open.
+    Returns:
+        Those that have ended, and those that stay open.
+    """
     noted = connection.execute("SELECT row FROM open_calls ORDER BY time_ms").fetchall()
-    rows = [CallRow(**json.loads(text))._replace(outcome="interrupted", duration_ms=None) for (text,) in noted]
-    if rows:
-        RecordGroup(rows).write(connection)
-        connection.execute("DELETE FROM open_calls")
-    return rows
+    left = [CallRow(**json.loads(text)) for (text,) in noted]
+    kept = [row for row in left if goes_on(row)]
+    ended = [row._replace(outcome="interrupted", duration_ms=None) for row in left if row not in kept]
+    if ended:
+        RecordGroup(ended, ended=[(row.call_id, row.time_ms) for row in ended]).write(connection)
+    return ended, kept
 
 
 def _text_of(call_id: str) -> str:

@@ -1,7 +1,7 @@
 """The record of calls: appended in memory at no cost to a call, committed in groups, chained by hashes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,14 +32,17 @@ class Record:
     """The record of calls. Its methods belong to the event loop's thread.
 
     `interrupted` holds the calls that the last process left open: whether they did what they should is unknown.
+    `going_on` holds those of them that may go on without that process; whoever knows how they end appends it.
     """
 
-    def __init__(self, database: Database, interrupted: list[CallRow], queue_rows: int) -> None:
-        self.interrupted = tuple(interrupted)
+    def __init__(
+        self, database: Database, interrupted: list[CallRow], queue_rows: int, going_on: list[CallRow]
+    ) -> None:
+        self.interrupted, self.going_on = tuple(interrupted), tuple(going_on)
         self._database, self._queue_rows = database, queue_rows
         self._rows: list[CallRow] = []
         self._begun: dict[OpenKey, CallRow] = {}
-        self._noted: set[OpenKey] = set()
+        self._noted: set[OpenKey] = {(row.call_id, row.time_ms) for row in going_on}
         self._ended: list[OpenKey] = []
         self._waiters: list[asyncio.Future[None]] = []
         self._has_work, self._is_urgent = asyncio.Event(), asyncio.Event()
@@ -49,10 +52,17 @@ class Record:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, database: Database, *, queue_rows: int = QUEUE_ROWS) -> AsyncIterator[Self]:
-        """End what the last process left open, write groups meanwhile, and the rest at the end."""
-        interrupted = await database.write(interrupt_open_calls, is_durable=True)
-        record = cls(database, interrupted, queue_rows)
+    async def open(
+        cls, database: Database, *, queue_rows: int = QUEUE_ROWS, goes_on: Callable[[CallRow], bool] = lambda row: False
+    ) -> AsyncIterator[Self]:
+        """End what the last process left open, write groups meanwhile, and the rest at the end.
+
+        Args:
+            goes_on: Whether a call that was left open may go on without that process.
+        """
+        interrupt = partial(interrupt_open_calls, goes_on=goes_on)
+        interrupted, going_on = await database.write(interrupt, is_durable=True)
+        record = cls(database, interrupted, queue_rows, going_on)
         # not in a TaskGroup, which would wrap what the body raises: this function waits for the task in any case
         writer = asyncio.get_running_loop().create_task(record._write_groups(), name="record-writer")
         try:

@@ -1,0 +1,302 @@
+"""The process of a host, as a server starts, finds and ends it: one that ends with it, or one that outlives it."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from agentcore.encoding import to_json
+from agentcore.files.folder import Folder
+from agentcore.remote.places.output import FileOutput, PipedOutput
+from agentcore.remote.wire.frames import TEXT, frame
+from agentcore.secrets import is_secret_variable
+from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+
+HELLO_SECONDS = 30.0
+"""How long a host may take to be there."""
+
+_KEY_BYTES = 256
+_LOOK_SECONDS = 0.02
+_WORKER = "agentcore.remote.worker"
+
+
+class ChildError(OSError):
+    """The process of a host could not be had; the message says why."""
+
+
+class Child(Protocol):
+    """The process of a host.
+
+    Attributes:
+        pid: Its id, once it is known.
+        is_found: Whether it ran before this server did.
+    """
+
+    pid: int | None
+    is_found: bool
+
+    async def connect(self) -> socket.socket:
+        """Start it, or find it, and give a socket to it.
+
+        Raises:
+            ChildError: It cannot be had.
+        """
+        ...
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """Have a function called when it has ended."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        ...
+
+    @property
+    def ended_as(self) -> str:
+        """How it has ended, in words; empty: nobody knows."""
+        ...
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote that is no line of its log."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, and all that it has started."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; it goes on, or ends by itself."""
+        ...
+
+
+class _Outliving(subprocess.Popen[bytes]):
+    """A process that goes on when nobody holds this any more, which is no mistake here."""
+
+    def __del__(self) -> None:
+        pass
+
+
+class EndingChild:
+    """A process that ends with its server, in whatever way that ends."""
+
+    is_found = False
+
+    def __init__(self, name: str, python: str | None, supervisor: Supervisor) -> None:
+        self._name, self._python, self._supervisor = name, python or sys.executable, supervisor
+        self._output = PipedOutput(name)
+        self._process: SupervisedProcess | None = None
+        self.pid: int | None = None
+
+    async def connect(self) -> socket.socket:
+        """See `Child.connect`."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            with theirs, self._output.opened() as written, Folder(os.open(".", os.O_RDONLY | os.O_DIRECTORY)) as folder:
+                self._process = await self._supervisor.start(
+                    [self._python, "-P", "-m", _WORKER, self._name],
+                    folder=folder,
+                    environment=environment(),
+                    stdin=theirs.fileno(),
+                    stdout=written,
+                    stderr=written,
+                )
+        except (SupervisorError, OSError) as exc:
+            ours.close()
+            raise ChildError(f"{self._python} could not be started: {exc}") from exc
+        return ours
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """See `Child.watch`."""
+        if self._process is not None:
+            self._process.on_over(on_over)
+
+    @property
+    def is_over(self) -> bool:
+        """See `Child.is_over`."""
+        return self._process is None or self._process.is_over
+
+    @property
+    def ended_as(self) -> str:
+        """See `Child.ended_as`."""
+        code = None if self._process is None else self._process.exit_code
+        return "" if code is None else _words(code)
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        return self._output.last_words
+
+    def kill(self) -> None:
+        """See `Child.kill`."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.end(0.0)
+
+    def close(self) -> None:
+        """See `Child.close`."""
+        self._output.close()
+
+
+class OutlivingChild:
+    """A process that goes on without its server: the next one finds it by its socket, and shows it its key.
+
+    Args:
+        folder: Where socket, key and output are; nobody else can enter it.
+        keep_s: How long it waits for the next server.
+    """
+
+    def __init__(self, name: str, python: str | None, folder: Path, keep_s: float) -> None:
+        self._name, self._python, self._folder, self._keep_s = name, python or sys.executable, folder, keep_s
+        self._socket = folder / "socket"
+        self._output = FileOutput(name, folder / "output")
+        self._process: _Outliving | None = None
+        self._loop = asyncio.get_running_loop()
+        self._pidfd = -1
+        self._on_over: Callable[[], None] = lambda: None
+        self._is_over = False
+        self.pid: int | None = None
+        self.is_found = False
+
+    async def connect(self) -> socket.socket:
+        """See `Child.connect`."""
+        make_private_folder(self._folder)
+        if (found := await self._knock("attach")) is not None:
+            self.is_found = True
+            return self._take(found)
+        await asyncio.to_thread(self._start)
+        began = time.monotonic()
+        while (found := await self._knock("attach")) is None:
+            if self._process is not None and self._process.poll() is not None:
+                self._output.read()
+                raise ChildError(_words(self._process.returncode))
+            if time.monotonic() - began > HELLO_SECONDS:
+                raise ChildError(f"it was not there within {HELLO_SECONDS:g} s")
+            await asyncio.sleep(_LOOK_SECONDS)
+        return self._take(found)
+
+    async def end(self) -> None:
+        """Have it end in order, whoever runs it; nothing happens where it does not run."""
+        if (knocked := await self._knock("end")) is None:
+            return
+        knocked.setblocking(False)
+        with knocked, contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(HELLO_SECONDS):
+                while await self._loop.sock_recv(knocked, _KEY_BYTES):
+                    pass
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """See `Child.watch`."""
+        self._on_over = on_over
+
+    @property
+    def is_over(self) -> bool:
+        """See `Child.is_over`."""
+        return self._is_over
+
+    @property
+    def ended_as(self) -> str:
+        """See `Child.ended_as`."""
+        code = None if self._process is None else self._process.poll()
+        return "" if code is None else _words(code)
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        self._output.read()
+        return self._output.last_words
+
+    def kill(self) -> None:
+        """See `Child.kill`."""
+        if self.pid is not None and not self._is_over:
+            for number in (signal.SIGCONT, signal.SIGKILL):
+                with contextlib.suppress(OSError):
+                    signal.pidfd_send_signal(self._pidfd, number)
+
+    def close(self) -> None:
+        """See `Child.close`."""
+        self._output.close()
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def _start(self) -> None:
+        key = secrets.token_urlsafe(32).encode()
+        write_private_file(self._folder / "key", key)
+        self._socket.unlink(missing_ok=True)
+        keeper, given = os.pipe()
+        command = [self._python, "-P", "-m", _WORKER, self._name, str(self._socket), f"{self._keep_s:g}"]
+        try:
+            with self._output.opened() as written:
+                self._process = _Outliving(
+                    command,
+                    stdin=keeper,
+                    stdout=written,
+                    stderr=written,
+                    env=environment(),
+                    start_new_session=True,
+                    close_fds=True,
+                )
+            os.write(given, key)
+        except OSError as exc:
+            raise ChildError(f"{self._python} could not be started: {exc}") from exc
+        finally:
+            os.close(keeper)
+            os.close(given)
+
+    def _take(self, found: socket.socket) -> socket.socket:
+        """Know the process at the other end by what the kernel says of it, and watch for its end."""
+        credentials = found.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        self.pid = int.from_bytes(credentials[:4], sys.byteorder)
+        self._pidfd = os.pidfd_open(self.pid)
+        self._loop.add_reader(self._pidfd, self._ended)
+        self._output.follow()
+        return found
+
+    def _ended(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        self._is_over = True
+        if self._process is not None:
+            self._process.poll()
+        self._on_over()
+
+    async def _knock(self, wish: str) -> socket.socket | None:
+        """A connection to the process that shows the key; None: nobody is there."""
+        key = await asyncio.to_thread(read_private_file, self._folder / "key", _KEY_BYTES)
+        if key is None:
+            return None
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        made.setblocking(False)
+        try:
+            await self._loop.sock_connect(made, str(self._socket))
+            message = to_json({"type": wish, "key": key.decode()})
+            await self._loop.sock_sendall(made, frame(TEXT, message))
+        except OSError:
+            made.close()
+            return None
+        return made
+
+
+def environment() -> dict[str, str]:
+    """The server's environment for a host: without what opens the server or somebody's account."""
+    given = {name: value for name, value in os.environ.items() if not is_secret_variable(name, value)}
+    return {name: value for name, value in given.items() if not name.startswith("AGENTCORE_")}
+
+
+def _words(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"it was ended by {signal.Signals(-code).name}"
+    return f"it ended with exit code {code}"

@@ -1,0 +1,151 @@
+"""Hosts that outlive their server: the next one finds modules, resources and calls as they were."""
+
+import asyncio
+import os
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api.context import Principal
+from agentcore.host import CallRequest
+from agentcore.testing.hosting import HostPlan, running_host
+
+PERSON = Principal("cli")
+
+
+class Lasting(Module):
+    """Keeps things in memory."""
+
+    class Settings(Module.Settings):
+        greeting: str = "hello"
+
+    @tool(read_only=True)
+    async def where(self) -> dict[str, Any]:
+        """Say in which process it is, and what it has counted."""
+        return {"pid": os.getpid(), "count": vars(self).get("count", 0), "greeting": self.settings.greeting}
+
+    @tool
+    async def count(self) -> int:
+        """Count one more."""
+        vars(self)["count"] = vars(self).get("count", 0) + 1
+        return vars(self)["count"]
+
+    @tool(timeout_s=60)
+    async def slow(self, ctx: ToolContext, go: str, log: str) -> ToolResult[dict[str, str]]:
+        """Note that it began, and end once a file is there."""
+        with open(log, "a") as file:
+            file.write("began\n")
+        while not os.path.exists(go):
+            await asyncio.sleep(0.02)
+        link = await ctx.artifacts.save(b"kept", mime="text/plain", name="kept.txt")
+        return ToolResult(("the end" and (link,)), {"said": "the end", "artifact": link.artifact_id})
+
+    @tool(resource=ResourceUse("box", create=True))
+    async def fill(self, ctx: ToolContext, text: str) -> str:
+        """Put something into a box."""
+        assert ctx.resource is not None
+        boxes = vars(self).setdefault("boxes", {})
+        if ctx.resource.resource_id not in boxes:
+            self.runtime.resources.adopt(ctx.resource.resource_id, self._end)
+        boxes.setdefault(ctx.resource.resource_id, []).append(text)
+        self.runtime.resources.update(ctx.resource.resource_id, status="ready", title=text)
+        return ",".join(boxes[ctx.resource.resource_id])
+
+    async def _end(self, resource: Any) -> None:
+        vars(self)["boxes"].pop(resource.resource_id)
+
+
+class Servers:
+    """Servers over one folder, one after another."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @asynccontextmanager
+    async def server(self, **settings: Any):
+        hosts = {"lasting": {"kind": "process", "modules": ["lasting"], "survives_restart": True, "keep_minutes": 1}}
+        config = {"hosts": hosts, "config": {"lasting": settings}}
+        plan = HostPlan([Lasting()], config, isolation="process")
+        async with running_host(plan, self._folder) as running:
+            yield running
+
+
+@pytest.fixture
+async def servers(tmp_path):
+    (tmp_path / "app").mkdir()
+    made = Servers(tmp_path / "app")
+    yield made
+    async with made.server() as last:
+        await last.host.emergency_stop(PERSON)
+        await last.events.wait_for("module.stateChanged", module="lasting", state="failed")
+
+
+async def test_module_goes_on_as_it_was(servers):
+    async with servers.server() as first:
+        await first.call("count")
+        await first.call("count")
+        before = (await first.call("where")).data
+    async with servers.server() as second:
+        assert (await second.call("where")).data == before
+        assert (await second.call("count")).data == 3
+
+
+async def test_other_settings_start_it_anew_in_the_same_process(servers):
+    async with servers.server() as first:
+        await first.call("count")
+        pid = (await first.call("where")).data["pid"]
+    async with servers.server(greeting="good day") as second:
+        assert (await second.call("where")).data["greeting"] == "good day"
+        assert (await second.call("where")).data["pid"] == pid
+
+
+async def test_resources_come_back_with_their_tabs(servers):
+    async with servers.server() as first:
+        await first.outcome("fill", {"text": "a"}, session_id="s1")
+        tab = first.host.tabs.in_order()[0].tab_id
+    async with servers.server() as second:
+        outcome = await second.outcome("fill", {"text": "b"}, session_id="s1")
+        assert outcome.result.content[0].text == "a,b"
+        assert [(each.tab_id, each.is_closed) for each in second.host.tabs.in_order()] == [(tab, False)]
+        assert second.host.resources.get("box_s1_0").title == "b"
+
+
+async def test_call_on_its_way_ends_for_the_next_server_and_once(servers, tmp_path):
+    go, log = tmp_path / "go", tmp_path / "log"
+    arguments = {"go": str(go), "log": str(log)}
+    async with servers.server() as first:
+        call = asyncio.create_task(first.outcome("slow", arguments))
+        started = await first.events.wait_for("call.started", tool="slow")
+        while not log.exists():
+            await asyncio.sleep(0.01)
+    outcome = await call
+    assert outcome.error.type == "interrupted"
+    assert outcome.error.context == {"call_id": started["callId"]}
+    go.touch()
+    async with servers.server() as second:
+        again = CallRequest("slow", dict(arguments), PERSON, call_id=started["callId"])
+        outcome = await second.host.call(again)
+        assert outcome.ok, outcome.error
+        assert outcome.result.data["said"] == "the end"
+        assert await second.host.store.artifacts.load(outcome.result.data["artifact"]) == b"kept"
+        rows = [row for row in await second.host.store.record.page() if row.row.call_id == started["callId"]]
+        assert [row.row.outcome for row in rows] == ["ok"]
+        assert (await second.host.call(again)).error.type == "approval_not_found"
+    assert log.read_text() == "began\n"
+
+
+async def test_call_that_the_host_knows_nothing_of_is_interrupted(servers, tmp_path):
+    go, log = tmp_path / "go", tmp_path / "log"
+    async with servers.server() as first:
+        call = asyncio.create_task(first.outcome("slow", {"go": str(go), "log": str(log)}))
+        started = await first.events.wait_for("call.started", tool="slow")
+        pid = (await first.call("where")).data["pid"]
+    await call
+    os.kill(pid, 9)
+    async with servers.server() as second:
+        rows = [row for row in await second.host.store.record.page() if row.row.call_id == started["callId"]]
+        assert [row.row.outcome for row in rows] == ["interrupted"]
+        assert (await second.call("where")).data["pid"] != pid
