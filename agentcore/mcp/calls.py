@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from agentcore.bounds import MCP_WAIT_SECONDS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
@@ -150,11 +151,11 @@ class ClientCalls:
             return True  # expired or withdrawn: sending it again says so
         with wish.inputs.shown_approval(call_id, caller.approval_url):
             waiting = asyncio.ensure_future(pending.wait())
-            began = time.monotonic()
+            began, limit_s = time.monotonic(), _limit_s(wish)
             try:
-                while not waiting.done() and (gone := time.monotonic() - began) < caller.narrowing.wait_s:
+                while not waiting.done() and (gone := time.monotonic() - began) < limit_s:
                     await wish.tell.progress(gone, None, f"waiting for a person to decide at {caller.approval_url}")
-                    left = caller.narrowing.wait_s - gone
+                    left = limit_s - gone
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
             finally:
                 waiting.cancel()
@@ -243,6 +244,12 @@ def _note_end(left: _Left) -> None:
     left.ended_at = time.monotonic()
     if not left.work.cancelled():
         left.work.exception()  # nobody may ever ask for it
+
+
+def _limit_s(wish: _Wish) -> float:
+    """How long a call stays open: who hears nothing meanwhile has to be told before it gives up, after a minute."""
+    wait_s = wish.caller.narrowing.wait_s
+    return wait_s if wish.tell.hears_progress else min(wait_s, MCP_WAIT_SECONDS)
 
 
 def _still_waiting(caller: Caller, host: Host, call_id: str) -> ToolError:

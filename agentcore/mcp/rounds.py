@@ -116,6 +116,11 @@ class _Running:
     work: "asyncio.Task[Any]" = field(init=False)
     tell: Telling | None = None
 
+    @property
+    def hears_progress(self) -> bool:
+        """See `Telling.hears_progress`; of whoever waits now."""
+        return self.tell is not None and self.tell.hears_progress
+
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`; told to whoever waits now."""
         if self.tell is not None:

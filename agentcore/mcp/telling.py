@@ -15,6 +15,11 @@ from agentcore.mcp.caller import LOG_LEVELS, Caller, is_as_grave
 class Telling(Protocol):
     """The way to whoever waits for a call."""
 
+    @property
+    def hears_progress(self) -> bool:
+        """Whether they want to know how far it is."""
+        ...
+
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """Tell how far it is.
 
@@ -46,6 +51,11 @@ class ClientTelling:
 
     def __init__(self, ctx: ServerRequestContext[Any, Any], caller: Caller) -> None:
         self._ctx, self._caller = ctx, caller
+
+    @property
+    def hears_progress(self) -> bool:
+        """See `Telling.hears_progress`."""
+        return (self._ctx.meta or {}).get("progress_token") is not None
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`."""

@@ -68,6 +68,36 @@ async def test_call_that_is_decided_while_its_client_waits_runs_at_once(start_mc
     assert mcp.shop.sold == ["tea"]
 
 
+async def test_client_that_wants_no_progress_is_told_within_a_minute_however_long_it_may_wait(
+    start_mcp, by_hand, monkeypatch
+):
+    monkeypatch.setattr("agentcore.mcp.calls.MCP_WAIT_SECONDS", 0.1)
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    async with asyncio.timeout(LIMIT_S / 2):
+        first = await hand.call("shop_sell", {"item": "tea"})
+    assert said(first).startswith("Error approval_required:")
+    await mcp.decide()
+    assert said(await hand.call("shop_sell", {"item": "tea"})) == "sold tea"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_stays_open(start_mcp, monkeypatch, mode):
+    monkeypatch.setattr("agentcore.mcp.calls.MCP_WAIT_SECONDS", 0.1)
+    mcp = await start_mcp()
+    told = []
+
+    async def note(progress, total, message):
+        told.append(message)
+        await asyncio.sleep(0.3)  # longer than a client is let wait that wants none
+        await mcp.decide()
+
+    async with mcp.client(await mcp.key(), "?wait=60", mode) as client:
+        result = await client.call_tool("shop_sell", {"item": "tea"}, progress_callback=note)
+    assert said(result) == "sold tea"
+    assert told == [f"waiting for a person to decide at {mcp.server.approval_address}"]
+
+
 async def test_equal_calls_side_by_side_are_two_wishes(start_mcp, by_hand):
     mcp = await start_mcp()
     hand = await by_hand(mcp, query="?wait=60")
