@@ -33,6 +33,9 @@ from agentcore.server.mcp.session import McpSession, notification
 from agentcore.server.mcp.stateless import connection_of
 
 _READ_BYTES = 256 * 1024
+_REQUESTS = 512
+"""Requests of one client that are answered at one time; more than it may have calls."""
+
 _VALUE = rb'("(?:[^"\\]|\\.){1,100}"|-?\d{1,18})'
 _ID_FIRST = re.compile(rb'\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*' + _VALUE)
 _ID_LAST = re.compile(rb',\s*"id"\s*:\s*' + _VALUE + rb"\s*\}\s*$")
@@ -42,11 +45,12 @@ class Channel:
     """Sends messages into a pipe. Implements what a session's stream is.
 
     Args:
-        transport: The pipe.
+        writer: The pipe.
     """
 
-    def __init__(self, transport: asyncio.WriteTransport) -> None:
-        self._transport = transport
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer, self._transport = writer, writer.transport
+        self._transport.set_write_buffer_limits(high=STREAM_BUFFER_BYTES)
 
     @property
     def is_behind(self) -> bool:
@@ -57,6 +61,14 @@ class Channel:
         """Send a message. Never waits, never fails."""
         if not self._transport.is_closing():
             self._transport.write(message + b"\n")
+
+    async def drain(self) -> None:
+        """Wait while the client is behind with reading.
+
+        Raises:
+            ConnectionError: It has gone.
+        """
+        await self._writer.drain()
 
 
 class Pipe:
@@ -80,10 +92,17 @@ class Pipe:
         session.standalone.stream = channel
 
     async def serve(self) -> None:
-        """Answer until the pipe ends."""
+        """Answer until the pipe ends. Who reads no answers is read no further: they would fill the memory.
+
+        Raises:
+            ConnectionError: The client has gone.
+        """
         lines = Lines()
         while data := await self._reader.read(_READ_BYTES):
             for line in lines.feed(data):
+                if self._session.in_flight:
+                    await asyncio.sleep(0)  # what it has asked before is answered first, if that takes no time
+                await self._channel.drain()
                 await self._take(line)
 
     async def _take(self, line: bytes | TooLong) -> None:
@@ -110,6 +129,10 @@ class Pipe:
         session = self._session
         if request.id in session.in_flight:
             self._refuse(INVALID_REQUEST, "a request with this id is being answered already", request.id)
+            return
+        if len(session.in_flight) >= _REQUESTS:
+            said = f"{_REQUESTS} requests of this client are being answered already, which is the bound"
+            self._refuse(INVALID_REQUEST, said, request.id)
             return
         runner = self._runner(document)
         if isinstance(runner, InboundLadderRejection):

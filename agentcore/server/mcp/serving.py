@@ -65,7 +65,7 @@ class McpServing:
         """
         caller = caller_on_pipe(self._host.config, principal, greeting, approval_url)
         session = await self.sessions.adopt(caller, greeting.session)
-        channel = Channel(writer.transport)
+        channel = Channel(writer)
         channel.send(to_json({"session": session.caller.session_id}))
         pipe = Pipe(session, self._door, reader, channel)
         try:

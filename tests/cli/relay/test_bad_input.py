@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 
 import pytest
 
@@ -78,6 +79,50 @@ def test_ids_of_all_kinds_are_given_back_as_they_are(start):
     client.connect()
     for request_id in ("3", 3, -1, 0, 2**53, "x" * 300, 'with "quotes" and \\', "名字"):
         assert client.ask("ping", request_id=request_id)["id"] == request_id
+
+
+def test_a_client_that_writes_and_never_reads_is_read_no_further(start, shop):
+    client = start()
+    client.connect()
+    server = server_of(shop)
+    before = memory_of(server)
+    assert written_at_most(client, {"jsonrpc": "2.0", "method": "tools/list"}, 4_000_000) < 4_000_000
+    assert memory_of(server) - before < 60_000_000
+    other = start(name="other")
+    other.connect()
+    assert other.call("shop_look", shelf="rice") == "rice: 3"
+
+
+def test_more_requests_at_one_time_than_are_answered_are_refused(start):
+    client = start()
+    client.connect()
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    modern = start(name="modern")
+    listen = {"_meta": meta, "notifications": {"toolsListChanged": True}}
+    for number in range(513):
+        modern.write({"jsonrpc": "2.0", "id": number, "method": "subscriptions/listen", "params": listen})
+    refused = modern.answer(512)["error"]
+    assert refused["code"] == -32600
+    assert refused["message"].startswith("512 requests of this client")
+    assert client.call("shop_look", shelf="rice") == "rice: 3"
+
+
+def written_at_most(client, message, limit_bytes):
+    """How many bytes of requests a client gets rid of that reads no answer."""
+    fd = client.process.stdin.fileno()
+    os.set_blocking(fd, False)
+    written, number, rest = 0, 100, b""
+    while written < limit_bytes and select.select([], [fd], [], 3)[1]:
+        if not rest:
+            requests = (json.dumps({**message, "id": number + each}) for each in range(100))
+            number, rest = number + 100, "".join(f"{request}\n" for request in requests).encode()
+        done = os.write(fd, rest[:4096])
+        written, rest = written + done, rest[done:]
+    return written
 
 
 def memory_of(pid):
