@@ -1,4 +1,4 @@
-// The TypeScript SDK's client: connects as it is told, lists tools, calls one, and prints what it got.
+// The TypeScript SDK's client: connects as it is told, lists tools, makes calls, and prints what it gets, each on a line.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -10,6 +10,10 @@ const transport = told.url
 const client = new Client({ name: "typescript", version: "1" });
 await client.connect(transport);
 const { tools } = await client.listTools();
-const result = await client.callTool(told.call);
+const say = (what) => console.log(JSON.stringify(what));
+say({ tools: tools.map((tool) => tool.name) });
+for (const call of told.calls) {
+    const result = await client.callTool(call, undefined, { onprogress: ({ message }) => say({ progress: message }) });
+    say({ text: result.content[0].text });
+}
 await client.close();
-console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), text: result.content[0].text }));
