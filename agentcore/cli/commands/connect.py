@@ -59,7 +59,7 @@ def connect(
         _print(chosen, name, reach)
         return ExitCode.OK
     assert chosen is not None  # noqa: S101 - what is not printed is a client's
-    return _connect(chosen, _checked(name), reach, is_sure=is_sure)
+    return _connect(chosen, _checked(name), config, reach, is_sure=is_sure)
 
 
 @click.command()
@@ -136,7 +136,7 @@ def _without_keys(text: str) -> str:
     return _KEY.sub("acap_…", text)
 
 
-def _connect(client: "AgentClient", name: str, reach: "Reach", *, is_sure: bool) -> int:
+def _connect(client: "AgentClient", name: str, config: Path, reach: "Reach", *, is_sure: bool) -> int:
     from agentcore.cli.clients import BEARER_VARIABLE, OverStdio, plan, run_own
     from agentcore.cli.terminal.output import note
 
@@ -147,6 +147,8 @@ def _connect(client: "AgentClient", name: str, reach: "Reach", *, is_sure: bool)
     path = client.command_locates() if by_command and client.command_locates is not None else client.locate()
     entry = client.entry(reach)
     change = plan(client, path, name, entry)
+    if isinstance(reach, OverStdio):
+        _let_in_again(config, client.name, is_sure=is_sure)
     if change.is_none:
         click.echo(f"{client.title} has {name} already, as it is to be ({change.path}).")
         return ExitCode.OK
@@ -168,6 +170,18 @@ def _connect(client: "AgentClient", name: str, reach: "Reach", *, is_sure: bool)
             f"clients/{client.name}."
         )
     return ExitCode.OK
+
+
+def _let_in_again(config: Path, client: str, *, is_sure: bool) -> None:
+    """Have a client whose key was revoked get another one: with the one that it has it stays out."""
+    from agentcore.cli.relay import forget_key, is_revoked
+    from agentcore.cli.terminal.output import note
+
+    if not is_revoked(config, client):
+        return
+    note(f"The key of {client} was revoked. It gets another key when it starts, and is let in with that.")
+    _make_sure(is_sure)
+    forget_key(config, client)
 
 
 def _read_back(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:

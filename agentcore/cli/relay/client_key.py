@@ -1,5 +1,6 @@
-"""The key by which a client is known over HTTP: the same that `agentcore mcp` would use, kept in the state folder."""
+"""The key by which a client is known, over HTTP and to `agentcore mcp`: kept in the state folder."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,23 @@ def http_reach(config: Path, client: str) -> tuple[str, str]:
         CliError: No server runs, which would make it.
     """
     told: dict[str, Any] = ServerClient.of(*required_server(config)).get("/api/clients")
-    if client not in {known["name"] for known in told["clients"]}:
-        key_path(config, client).unlink(missing_ok=True)  # that one was revoked
+    if client not in _names_in(told):
+        forget_key(config, client)  # that one was revoked
     return str(told["address"]), kept_or_made_key(config, client)
+
+
+def is_revoked(config: Path, client: str) -> bool:
+    """Whether a client has a key that opens nothing any more: it stays out with that until the key is forgotten."""
+    if not key_path(config, client).exists():
+        return False
+    server = running_server(config)
+    known = _known_here(config) if server is None else _names_in(ServerClient.of(*server).get("/api/clients"))
+    return client not in known
+
+
+def forget_key(config: Path, client: str) -> None:
+    """Have a client get another key when it starts the next time."""
+    key_path(config, client).unlink(missing_ok=True)
 
 
 def revoke_key(config: Path, client: str) -> bool:
@@ -25,8 +40,29 @@ def revoke_key(config: Path, client: str) -> bool:
     server = running_server(config)
     if server is None:
         return False
-    known = {each["name"] for each in ServerClient.of(*server).get("/api/clients")["clients"]}
-    if client in known:
+    if client in _names_in(ServerClient.of(*server).get("/api/clients")):
         ServerClient.of(*server).send("DELETE", path_of("api", "approvers", client))
-    key_path(config, client).unlink(missing_ok=True)
+    forget_key(config, client)
     return True
+
+
+def _names_in(told: dict[str, Any]) -> set[str]:
+    return {known["name"] for known in told["clients"]}
+
+
+def _known_here(config_path: Path) -> set[str]:
+    """The names of the clients that a server would know, as whoever holds the state folder."""
+    import asyncio
+
+    from agentcore.config import prepare_roots
+    from agentcore.host import load_config
+    from agentcore.store.state import StateDir
+    from agentcore.store.store import Store
+
+    async def names(state: StateDir) -> set[str]:
+        async with Store.open(state) as store:
+            return {known.name for known in store.client_keys.clients()}
+
+    config = load_config(config_path, os.environ)
+    with StateDir.open(config.file, prepare_roots(config)) as state:
+        return asyncio.run(names(state))

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from agentcore.store.state import find_running_server
 from tests.cli.conftest import LIMIT_S
 from tests.cli.relay.conftest import is_alive, server_of, wait_until
 
@@ -141,6 +142,28 @@ def test_a_client_whose_key_is_revoked_is_told_and_stays_out(start, shop):
     assert client.ask("tools/list", request_id=51)["error"]["data"] == {"type": "unauthorized"}
     again = start()
     assert again.ask("initialize", {}, 1)["error"]["data"] == {"type": "unauthorized"}
+
+
+@pytest.mark.parametrize("has_server", [True, False], ids=["with a server", "without"])
+def test_a_client_whose_key_was_revoked_is_let_in_again_once_it_is_connected_anew(start, shop, has_server):
+    assert shop.run("connect", "cursor", "--yes").code == 0
+    first = start(name="cursor")
+    first.connect()
+    assert "already" in shop.run("connect", "cursor", "--yes").out
+    assert first.call("shop_look", shelf="rice") == "rice: 3"
+    assert shop.run("approvers", "revoke", "cursor").code == 0
+    assert start(name="cursor").ask("initialize", {}, 1)["error"]["data"] == {"type": "unauthorized"}
+    if has_server:
+        start(name="other").connect()
+    else:
+        os.kill(server_of(shop), signal.SIGKILL)
+        wait_until(lambda: find_running_server(shop.state) is None)
+    connected = shop.run("connect", "cursor", "--yes")
+    assert connected.code == 0, connected.err
+    assert "another key" in connected.err
+    again = start(name="cursor")
+    again.connect()
+    assert again.call("shop_look", shelf="rice") == "rice: 3"
 
 
 @pytest.mark.parametrize(
