@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from pathlib import Path
 
 WAY = sys.argv[1]
 OBJECT = {"type": "object"}
@@ -141,6 +142,8 @@ def call(ident) -> None:
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
         case "mute":
             pass
+        case "once":
+            sys.exit(5)
         case "rich":
             note = {"uri": "notes://today", "mimeType": "text/plain", "text": "Water the plants."}
             sound = {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}
@@ -149,6 +152,11 @@ def call(ident) -> None:
         case _:
             send({"id": ident, "result": text("done")})
 
+
+if WAY == "once" and Path("begun").exists():
+    sys.exit("the disk is full")
+if WAY == "once":
+    Path("begun").touch()
 
 for line in sys.stdin:
     asked = json.loads(line)

@@ -113,6 +113,31 @@ async def test_a_server_that_dies_is_started_again_and_its_call_is_not_repeated(
     assert again.unwrap().data == {"result": 2}
 
 
+async def test_a_server_that_does_not_start_again_is_told_of_with_its_last_words(mount, odd):
+    host = await mount(odd("once"))
+    assert (await host.outcome("example_go")).error.type == "server_ended"
+    record = host.host.modules.get("mcp_example")
+    async with asyncio.timeout(30):
+        while "MCP server" not in record.notes:
+            await asyncio.sleep(0.02)
+    said, advice = record.notes["MCP server"]
+    assert "the disk is full" in said
+    assert advice
+    assert "the disk is full" in (await record.report()).facts["server"]
+
+
+async def test_nobody_waits_for_a_server_that_is_started_again_much_later(mount, odd, monkeypatch):
+    host = await mount(odd("once"))
+    monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
+    monkeypatch.setattr("agentcore_mcp_servers.server._STEADY_SECONDS", -1)
+    assert (await host.outcome("example_go")).error.type == "server_ended"
+    async with asyncio.timeout(10):
+        while (outcome := await host.outcome("example_go")).error.type == "server_ended":
+            await asyncio.sleep(0.02)
+    assert outcome.error.type == "server_unavailable"
+    assert "exit code 5" in outcome.error.message
+
+
 async def test_nothing_of_a_server_is_left_after_its_module(mount):
     host = await mount()
     assert servers_running("example_server.py")

@@ -147,9 +147,7 @@ class ServerBlock(BaseModel):
     def _is_one_of_both(self) -> Self:
         if (self.command is None) == (self.url is None):
             raise ValueError("a server has either a command, which is started here, or a url")
-        if self.url is not None and (
-            urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc
-        ):
+        if self.url is not None and not _is_address(self.url):
             raise ValueError("url must be a whole address that begins with http:// or https://")
         if self.url is not None and (self.args or self.env or self.cwd):
             raise ValueError("args, env and cwd are for a command; a server with a url takes headers")

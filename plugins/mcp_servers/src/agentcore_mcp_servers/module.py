@@ -60,6 +60,7 @@ _NEWS = (
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
+_MEND = "Mend that: it is started again by itself, and at once when its module is reloaded"
 _LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
 _SPARE_SECONDS = 30.0
 
@@ -88,6 +89,7 @@ class McpServer(Module):
         self._process: ServerProcess | None = None
         self._said: deque[str] = deque(maxlen=_SAID)
         self._held = Held(())
+        self._is_away = False
         self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
@@ -105,7 +107,13 @@ class McpServer(Module):
             self._held = await asyncio.to_thread(find_held, runtime.workspace)
         self._login = await self._find_login(runtime)
         self._server = Server(
-            runtime.name, self._dial, self._make_client, self._read_again, self._asked.have_opened, login=self._login
+            runtime.name,
+            self._dial,
+            self._make_client,
+            self._on_again,
+            self._asked.have_opened,
+            on_away=self._on_away,
+            login=self._login,
         )
         runtime.give_report(self._report)
         try:
@@ -240,6 +248,16 @@ class McpServer(Module):
             await self._read_again()
         except ToolError as exc:
             self._note(f"after the log-in: {exc.message}")
+
+    async def _on_again(self) -> None:
+        if self._is_away:
+            self._is_away = False
+            self.runtime.note("MCP server", f"{self._name} was started again")
+        await self._read_again()
+
+    def _on_away(self, reason: str) -> None:
+        self._is_away = True
+        self.runtime.note("MCP server", f"{self._name} is not there: {reason}", advice=_MEND)
 
     def _note_login(self, *, is_in: bool) -> None:
         said = "a person has logged in" if is_in else "the server wants a person to log in"

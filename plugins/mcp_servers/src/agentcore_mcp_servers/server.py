@@ -30,6 +30,22 @@ _PATIENCE_SECONDS = 15.0
 """How long a call waits for a server that is being started again."""
 
 
+class Pauses:
+    """How long a server that ended is left alone before it is started again: each time longer, until one run lasted."""
+
+    def __init__(self) -> None:
+        self._longest_s = _FIRST_PAUSE
+
+    def after(self, ran_s: float) -> float:
+        """The next pause, in seconds.
+
+        Args:
+            ran_s: How long it ran; 0: it could not be started.
+        """
+        self._longest_s = _FIRST_PAUSE if ran_s > _STEADY_SECONDS else min(self._longest_s * 2, _LONGEST_PAUSE)
+        return self._longest_s * random.uniform(0.5, 1.0)  # noqa: S311 - so that not all come at once
+
+
 class Server:
     """A server that is there, or will be again.
 
@@ -39,6 +55,7 @@ class Server:
         make_client: Makes the SDK's client of that.
         on_again: Is called after the server was started again.
         have_opened: Has the person open what a refused call wants opened; whether the call is to be sent again.
+        on_away: Is told why the server could not be started again.
         login: What it may want a person to log in with; None: nothing.
     """
 
@@ -50,14 +67,17 @@ class Server:
         on_again: Callable[[], Awaitable[None]],
         have_opened: Callable[[MCPError], Awaitable[bool]],
         *,
+        on_away: Callable[[str], None],
         login: ServerLogin | None,
     ) -> None:
-        self._name, self._dial, self._make_client, self._on_again = name, dial, make_client, on_again
+        self._name, self._dial, self._make_client = name, dial, make_client
+        self._on_again, self._on_away = on_again, on_away
         self._have_opened, self._login = have_opened, login
         self._background = Background(f"mcp_servers:{name}")
         self._link: Link | None = None
-        self._is_there = asyncio.Event()
+        self._has_news = asyncio.Event()
         self._reason = "it has not been started yet"
+        self._next_start = 0.0
         self.is_started = False
         """Whether it was there once, and is kept connected since."""
 
@@ -91,10 +111,10 @@ class Server:
         return "" if client is None else client.instructions or ""
 
     def identity(self) -> dict[str, str]:
-        """Who it says it is, and which revision of the protocol was agreed on; empty as long as it is not there."""
+        """Who it says it is, and which revision of the protocol was agreed on; as long as it is not there, why."""
         client = self._client
         if client is None:
-            return {}
+            return {"server": f"not there now: {self._reason}"}
         info = client.server_info
         own = {} if info is None else {"server": f"{info.title or info.name} {info.version}".strip()}
         return {**own, "protocol": client.protocol_version}
@@ -252,8 +272,10 @@ class Server:
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
-                    self._is_there.clear()
-                    await self._is_there.wait()
+                    if self._next_start - asyncio.get_running_loop().time() > _PATIENCE_SECONDS:
+                        raise unavailable(self._name, self._reason)  # who waits for that would wait in vain
+                    self._has_news.clear()
+                    await self._has_news.wait()
                 return client
         except TimeoutError as exc:
             raise unavailable(self._name, self._reason) from exc
@@ -262,25 +284,28 @@ class Server:
         link = Link(self._dial(), self._make_client)
         await link.open()
         self._link = link
-        self._is_there.set()
+        self._has_news.set()
 
     async def _stay_connected(self) -> None:
-        loop = asyncio.get_running_loop()
-        pause, began = _FIRST_PAUSE, loop.time()
+        loop, pauses = asyncio.get_running_loop(), Pauses()
+        began = loop.time()
         while True:
-            link = self._link
+            ran_s, link = 0.0, self._link
             if link is not None and link.over is not None:
                 await asyncio.wait((link.over,))
-                self._reason = link.ending
+                ran_s, self._reason = loop.time() - began, link.ending
                 log.warning("mcp_server_ended", module=self._name, reason=self._reason)
             self._link = None
-            pause = _FIRST_PAUSE if loop.time() - began > _STEADY_SECONDS else min(pause * 2, _LONGEST_PAUSE)
-            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come at once
+            pause_s = pauses.after(ran_s)
+            self._next_start = loop.time() + pause_s
+            self._has_news.set()
+            await asyncio.sleep(pause_s)
             try:
                 await self._connect()
             except ToolError as exc:
                 self._reason = exc.message
                 log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
+                self._on_away(exc.message)
                 if self._login is not None:
                     await self._login.until_possible()
                 continue
