@@ -2,6 +2,9 @@
 
 import shutil
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +38,15 @@ async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(
     await text_of(host, "example_write", path=str(tmp_path / "outside.txt"))
     assert not (tmp_path / "outside.txt").exists()
     assert (root / "CLAUDE.md").read_text() == "ours"
+
+
+async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mount):
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        program = Path(folder, "server")
+        program.symlink_to(sys.executable)
+        host = await mount({"command": str(program)}, is_failure_expected=True)
+    reason = host.host.modules.get("mcp_example").reason
+    assert f"{str(program)!r}, or what runs it, lies where the sandbox shows nothing" in reason
 
 
 async def test_a_sandbox_that_is_required_and_not_there_keeps_the_server_from_starting(

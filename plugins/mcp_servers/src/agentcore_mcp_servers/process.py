@@ -19,6 +19,9 @@ _SHELL_SIGNALS = 128
 _SIGNALS = {9: "was killed (SIGKILL)", 15: "was ended (SIGTERM)", 11: "crashed (SIGSEGV)", 6: "aborted (SIGABRT)"}
 
 
+_UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or make its folder `cwd` in the block"
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How a server is started.
@@ -90,6 +93,8 @@ class ServerProcess:
         """How it ended, with the last that it said of itself."""
         process = self._process
         code = None if process is None else process.exit_code
+        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.last_words):
+            return f"could not be started: {self._launch.argv[0]!r}, or what runs it, lies {_UNSEEN}"
         how = "closed its output" if code is None else self._how(code)
         said = self.last_words
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
@@ -166,6 +171,11 @@ def _find(command: str, path: str | None) -> str | None:
     """The absolute path of a program; not resolved, for an interpreter knows its packages by the link to it."""
     found = shutil.which(command, path=path)
     return None if found is None else str(Path(found).absolute())
+
+
+def _is_unseen(command: str, said: str) -> bool:
+    """Whether bubblewrap did not find a program that was there before it hid things."""
+    return said.startswith("bwrap: execvp ") and command in said and said.endswith("No such file or directory")
 
 
 async def _listen(fd: int, dispatcher: LineDispatcher) -> asyncio.BaseTransport:
