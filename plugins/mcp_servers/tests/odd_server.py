@@ -140,6 +140,9 @@ def call(ident) -> None:
             send({"id": ident, "result": {"content": "no list"}})
         case "refusing":
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
+        case "chatty":
+            send({"method": "notifications/message", "params": {"level": "info", "data": "Here I am."}})
+            send({"id": ident, "result": text("done")})
         case "mute":
             pass
         case "once":
@@ -173,7 +176,8 @@ for line in sys.stdin:
             can |= {"prompts": {}} if WAY in ("prompts", "no_prompts", "slow_extras") else {}
             about = {"capabilities": can, "serverInfo": {"name": "odd", "version": "1"}}
             said = {"instructions": "x" * 9_000} if WAY == "wordy" else {}
-            send({"id": asked["id"], "result": {"protocolVersion": "2025-06-18", **about, **said}})
+            revision = "1999-01-01" if WAY == "ancient" else "2025-06-18"
+            send({"id": asked["id"], "result": {"protocolVersion": revision, **about, **said}})
         case "tools/list" if WAY in ("endless", "circling"):
             number = int((asked.get("params") or {}).get("cursor") or 0) + 1
             found = [{"name": f"tool_{number}", "inputSchema": OBJECT}]

@@ -4,6 +4,7 @@ import asyncio
 
 import psutil
 import pytest
+from agentcore_mcp_servers import link
 
 from agentcore.api import Audio, EmbeddedResource, Image, ToolIcon
 
@@ -126,6 +127,15 @@ async def test_a_server_that_does_not_start_again_is_told_of_with_its_last_words
     assert "the disk is full" in (await record.report()).facts["server"]
 
 
+async def test_what_a_server_has_logged_stands_on_its_page_and_fills_no_log_of_ours(mount, odd, capsys):
+    host = await mount(odd("chatty"))
+    assert await text_of(host, "example_go") == "done"
+    assert "[info] Here I am." in (await host.host.modules.get("mcp_example").report()).log
+    lines = [line for line in capsys.readouterr().out.splitlines() if "Here I am." in line]
+    assert lines
+    assert all("[debug" in line for line in lines)
+
+
 async def test_nobody_waits_for_a_server_that_is_started_again_much_later(mount, odd, monkeypatch):
     host = await mount(odd("once"))
     monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)
@@ -152,6 +162,15 @@ async def test_nothing_of_a_server_is_left_after_its_module(mount):
 async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mount, odd, way, said):
     host = await mount(odd(way), is_failure_expected=True)
     assert said in host.host.modules.get("mcp_example").reason
+
+
+@pytest.mark.parametrize(("way", "said"), [("ancient", "1999-01-01"), ("silent", "did not answer within")])
+async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(mount, odd, monkeypatch, way, said):
+    monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)
+    host = await mount(odd(way), is_failure_expected=True)
+    reason = host.host.modules.get("mcp_example").reason
+    assert said in reason.partition("(")[0]
+    assert not servers_running("odd_server.py")
 
 
 async def test_a_program_that_is_not_there_is_said_to_be(mount):

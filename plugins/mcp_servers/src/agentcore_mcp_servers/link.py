@@ -12,13 +12,13 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from agentcore.api import ToolError
-from agentcore_mcp_servers.failures import reason_of
+from agentcore_mcp_servers.failures import has_ended, reason_of
 
 START_SECONDS = 120.0
 """How long a server may take to start and to answer; one that is installed at its first start takes a while."""
 
-
 _WORDS_SECONDS = 1.0
+_REASON_CHARS = 4_000
 
 
 class Carrier(Protocol):
@@ -160,7 +160,9 @@ def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
         error = error.exceptions[0]
     if isinstance(error, ToolError):
         return error
-    said: Any = error
-    if isinstance(error, MCPError | ValidationError):
-        said = reason_of(error)
-    return ToolError("server_not_started", f"the server {carrier.ending} ({said})"[:4000])
+    said = reason_of(error) if isinstance(error, MCPError | ValidationError) else error
+    message = f"the server {carrier.ending} ({said})"
+    if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
+        # it ended because we have let it go
+        message = f"what the server answered to the handshake cannot be used: {said} (it {carrier.ending})"
+    return ToolError("server_not_started", message[:_REASON_CHARS])

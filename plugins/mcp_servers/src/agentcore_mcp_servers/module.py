@@ -290,7 +290,7 @@ class McpServer(Module):
             self._background.start(self._read_again())
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
-        log.info("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
+        log.debug("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
         self._said.append(f"[{params.level}] {str(params.data)[:2000]}")
 
     async def _report(self) -> Report:

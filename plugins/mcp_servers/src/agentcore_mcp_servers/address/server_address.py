@@ -120,6 +120,8 @@ class ServerAddress:
             self._is_over.set()
         elif response.is_error:
             self.ending = f"answered with HTTP {response.status_code}"
+        else:
+            self.ending = "ended the connection"
 
     async def _pass_on(
         self, read: ReadStream[SessionMessage | Exception], incoming: "anyio.abc.ObjectSendStream[Any]"
