@@ -110,6 +110,12 @@ LISTED = {
     "permissions": {"camera": {}},
     "prefersBorder": False,
 }
+CHANGED = {"method": "notifications/tools/list_changed"}
+TOLD = {
+    "chatty": [{"method": "notifications/message", "params": {"level": "info", "data": "Here I am."}}],
+    "restless": [CHANGED] * 500,
+    "pictured": [CHANGED],
+}
 ONE = [{"name": "go", "inputSchema": OBJECT}]
 
 
@@ -126,6 +132,8 @@ def text(said: str) -> dict:
 
 def call(ident) -> None:
     """Answer the call of a tool, in the way that was asked for."""
+    for told in TOLD.get(WAY, ()):
+        send(told)
     match WAY:
         case "junk":
             sys.stdout.write("Starting up…\n{half of a mess\n\n[]\n")
@@ -140,9 +148,6 @@ def call(ident) -> None:
             send({"id": ident, "result": {"content": "no list"}})
         case "refusing":
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
-        case "chatty":
-            send({"method": "notifications/message", "params": {"level": "info", "data": "Here I am."}})
-            send({"id": ident, "result": text("done")})
         case "mute":
             pass
         case "once":
@@ -185,6 +190,7 @@ for line in sys.stdin:
                 {"id": asked["id"], "result": {"tools": found, "nextCursor": "1" if WAY == "circling" else str(number)}}
             )
         case "tools/list":
+            sys.stderr.write("It was asked for its tools.\n")
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})
         case "prompts/list" | "resources/list" | "resources/read" if WAY == "slow_extras":
             pass
@@ -222,7 +228,8 @@ for line in sys.stdin:
         case "tools/call":
             if WAY == "pictured":  # it looks otherwise from now on
                 TOOLS[WAY][0]["icons"] = [{"src": "data:image/png;base64,iVBORw0KGgoA"}]
-                send({"method": "notifications/tools/list_changed"})
+            if WAY == "restless":
+                TOOLS[WAY] = [{"name": "last", "inputSchema": OBJECT}]
             call(asked["id"])
         case _ if "id" in asked:
             send({"id": asked["id"], "error": {"code": -32601, "message": "no such method"}})

@@ -136,6 +136,16 @@ async def test_what_a_server_has_logged_stands_on_its_page_and_fills_no_log_of_o
     assert all("[debug" in line for line in lines)
 
 
+async def test_a_server_that_says_again_and_again_that_it_is_other_is_read_a_few_times(mount, odd):
+    host = await mount(odd("restless"))
+    assert await text_of(host, "example_go") == "done"
+    record = host.host.modules.get("mcp_example")
+    async with asyncio.timeout(20):
+        while [tool.definition.name for tool in record.withheld] != ["example_last"]:
+            await asyncio.sleep(0.02)
+    assert (await record.report()).log.count("asked for its tools") < 50
+
+
 async def test_nobody_waits_for_a_server_that_is_started_again_much_later(mount, odd, monkeypatch):
     host = await mount(odd("once"))
     monkeypatch.setattr("agentcore_mcp_servers.server._FIRST_PAUSE", 3600)

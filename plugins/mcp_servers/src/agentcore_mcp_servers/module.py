@@ -57,6 +57,7 @@ _NEWS = (
     types.ResourceListChangedNotification,
 )
 """After these, what the server offers is read again."""
+_NEWS_SECONDS = 60.0
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
@@ -90,6 +91,8 @@ class McpServer(Module):
         self._said: deque[str] = deque(maxlen=_SAID)
         self._held = Held(())
         self._is_away = False
+        self._is_other = False
+        self._reading: asyncio.Task[None] | None = None
         self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
@@ -286,8 +289,21 @@ class McpServer(Module):
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     async def _on_message(self, message: IncomingMessage) -> None:
-        if isinstance(message, _NEWS):
-            self._background.start(self._read_again())
+        if not isinstance(message, _NEWS):
+            return
+        self._is_other = True
+        if self._reading is None or self._reading.done():
+            self._reading = self._background.start(self._read_news())
+
+    async def _read_news(self) -> None:
+        """Read what is other now, once for all that was told meanwhile: a server tells as often as it likes."""
+        while self._is_other:
+            self._is_other = False
+            try:
+                async with asyncio.timeout(_NEWS_SECONDS):
+                    await self._read_again()
+            except TimeoutError:
+                self._note(f"what has changed there is not known: it did not list it within {_NEWS_SECONDS:g} s")
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         log.debug("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
