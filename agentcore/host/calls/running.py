@@ -90,8 +90,12 @@ class Execution:
             await self._permission.note_source(call)
         # noted before the module is entered: from here on an approval is used up, and a crash leaves a trace
         call.row, record = row_of(call, "executing"), self._services.store.record
-        if ruling.approval is None:
+        placed = prepared.tool.module.placed
+        if ruling.approval is None and (placed is None or not placed.outlives):
             record.begin(call.row)
+        elif ruling.approval is None:
+            # committed, for the call may go on without this server, and the next one knows it by the record alone
+            await record.begin_committed(call.row, is_durable=False)
         else:
             # committed, or it could run twice; and one that outlives this process could be sent again after a power
             # cut, so that its beginning has to be on the disk as well

@@ -13,7 +13,8 @@ class PlacedModule(Protocol):
         place: The name of where it runs.
         problems: What was wrong with definitions of its that were left out there, one sentence each.
         fingerprint: Of the code that runs there; one that outlived a server may be older than that on the disk.
-        goes_on: Whether it goes on without this server, which is about to end: then nothing of it is ended.
+        outlives: Whether it goes on when this server ends.
+        goes_on: Whether this server is about to end without it: then nothing of it is ended.
     """
 
     @property
@@ -22,6 +23,8 @@ class PlacedModule(Protocol):
     def problems(self) -> Sequence[str]: ...
     @property
     def fingerprint(self) -> str: ...
+    @property
+    def outlives(self) -> bool: ...
     @property
     def goes_on(self) -> bool: ...
 

@@ -78,6 +78,7 @@ class HostLink:
         name: The host's name in app.json.
         transport: What carries the messages.
         resources: All resources of the server.
+        outlives: Whether the host goes on when this server ends.
         on_hello: Told what the host says of itself, when it greets.
         on_end: Told once why the link has ended.
     """
@@ -88,10 +89,11 @@ class HostLink:
         transport: Transport,
         resources: ResourceRegistry,
         *,
+        outlives: bool,
         on_hello: Callable[[Message], None],
         on_end: Callable[[str], None],
     ) -> None:
-        self.name = name
+        self.name, self.outlives = name, outlives
         self._resources, self._on_hello = resources, on_hello
         self._loop = asyncio.get_running_loop()
         self._next = 0
@@ -366,7 +368,8 @@ class HostLink:
         if sent.result.done():
             raise LinkError("a second result of one call")
         # once the record has it: what the host forgets, nobody could tell any more
-        self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": message["id"]})
+        if self.outlives:
+            self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": message["id"]})
         if message["ok"] is True:
             sent.result.set_result(result_of(message["result"], self.peer.take_blob))
         else:

@@ -49,6 +49,11 @@ class RemoteModule:
             self.Settings = model_of_schema("Settings", known)
 
     @property
+    def outlives(self) -> bool:
+        """See `PlacedModule.outlives`."""
+        return self._link.outlives
+
+    @property
     def goes_on(self) -> bool:
         """See `PlacedModule.goes_on`."""
         return self._link.goes_on

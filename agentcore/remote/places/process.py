@@ -358,7 +358,12 @@ class _Running:
     def _make(self, stream: StreamLink) -> Peer:
         self._stream = stream
         self.link = HostLink(
-            self._name, stream, self._services.resources, on_hello=self._greeted, on_end=self._link_ended
+            self._name,
+            stream,
+            self._services.resources,
+            outlives=isinstance(self._child, OutlivingChild),
+            on_hello=self._greeted,
+            on_end=self._link_ended,
         )
         return self.link.peer
 
