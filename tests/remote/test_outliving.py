@@ -65,9 +65,9 @@ class Servers:
         self._folder = folder
 
     @asynccontextmanager
-    async def server(self, **settings: Any):
-        hosts = {"lasting": {"kind": "process", "modules": ["lasting"], "survives_restart": True, "keep_minutes": 1}}
-        config = {"hosts": hosts, "config": {"lasting": settings}}
+    async def server(self, *, keep_minutes: float = 1, outlives: bool = True, **settings: Any):
+        host = {"kind": "process", "modules": ["lasting"], "survives_restart": outlives, "keep_minutes": keep_minutes}
+        config = {"hosts": {"lasting": host}, "config": {"lasting": settings}}
         plan = HostPlan([Lasting()], config, isolation="process")
         async with running_host(plan, self._folder) as running:
             yield running
@@ -149,3 +149,73 @@ async def test_call_that_the_host_knows_nothing_of_is_interrupted(servers, tmp_p
         rows = [row for row in await second.host.store.record.page() if row.row.call_id == started["callId"]]
         assert [row.row.outcome for row in rows] == ["interrupted"]
         assert (await second.call("where")).data["pid"] != pid
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+async def _ended(pid: int) -> None:
+    async with asyncio.timeout(60):
+        while _is_running(pid):
+            await asyncio.sleep(0.05)
+
+
+async def test_host_that_no_server_comes_back_for_ends_itself(servers):
+    async with servers.server(keep_minutes=0.005) as first:
+        pid = (await first.call("where")).data["pid"]
+    await _ended(pid)
+
+
+async def test_host_that_is_to_outlive_nobody_any_more_is_ended(servers):
+    async with servers.server() as first:
+        pid = (await first.call("where")).data["pid"]
+    async with servers.server(outlives=False) as second:
+        assert (await second.call("where")).data["pid"] != pid
+        await _ended(pid)
+
+
+async def test_code_that_differs_is_shown_and_replaced_on_reload(tmp_path):
+    """What runs goes on with its code until a person reloads it."""
+    folder = tmp_path / "app"
+    (folder / "modules").mkdir(parents=True)
+    file = folder / "modules" / "changing.py"
+    source = (
+        "import os\nfrom agentcore.api import Module, tool\n\n\nclass Changing(Module):\n"
+        '    """Changes."""\n\n    @tool(read_only=True)\n    async def version(self) -> list:\n'
+        '        """Say it."""\n        return [%d, os.getpid()]\n'
+    )
+    file.write_text(source % 1)
+    config = {"hosts": {"h": {"kind": "process", "modules": ["changing"], "survives_restart": True}}}
+    plan = HostPlan(["changing"], config)
+    async with running_host(plan, folder) as first:
+        before = (await first.call("version")).data
+    file.write_text(source % 2)
+    async with running_host(plan, folder) as second:
+        modules = second.host.modules
+        assert (await second.call("version")).data == before
+        assert await modules.has_changed(modules.get("changing"))
+        await modules.reload("changing")
+        assert (await second.call("version")).data == [2, before[1]]
+        assert not await modules.has_changed(modules.get("changing"))
+        await second.host.modules.disable("changing")
+        await _ended(before[1])
+
+
+async def test_socket_opens_for_nobody_without_the_key(servers):
+    async with servers.server() as first:
+        pid = (await first.call("where")).data["pid"]
+        folder = first.host.state.path / "hosts" / "lasting"
+        assert folder.stat().st_mode & 0o077 == 0
+        assert (folder / "key").stat().st_mode & 0o077 == 0
+        for said in (b"\0\0\0\x1f\x01" + b'{"type":"end","key":"' + b"x" * 8 + b'"}', b"GET / HTTP/1.1\r\n\r\n", b""):
+            reader, writer = await asyncio.open_unix_connection(str(folder / "socket"))
+            writer.write(said)
+            writer.write_eof()
+            async with asyncio.timeout(30):
+                assert await reader.read() == b""
+            writer.close()
+        assert (await first.call("where")).data["pid"] == pid

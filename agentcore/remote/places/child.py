@@ -26,6 +26,7 @@ HELLO_SECONDS = 30.0
 
 _KEY_BYTES = 256
 _LOOK_SECONDS = 0.02
+_END_SECONDS = 15.0
 _WORKER = "agentcore.remote.worker"
 
 
@@ -172,12 +173,12 @@ class OutlivingChild:
     async def connect(self) -> socket.socket:
         """See `Child.connect`."""
         make_private_folder(self._folder)
-        if (found := await self._knock("attach")) is not None:
+        if (found := await _knock(self._folder, "attach")) is not None:
             self.is_found = True
             return self._take(found)
         await asyncio.to_thread(self._start)
         began = time.monotonic()
-        while (found := await self._knock("attach")) is None:
+        while (found := await _knock(self._folder, "attach")) is None:
             if self._process is not None and self._process.poll() is not None:
                 self._output.read()
                 raise ChildError(_words(self._process.returncode))
@@ -186,15 +187,9 @@ class OutlivingChild:
             await asyncio.sleep(_LOOK_SECONDS)
         return self._take(found)
 
-    async def end(self) -> None:
-        """Have it end in order, whoever runs it; nothing happens where it does not run."""
-        if (knocked := await self._knock("end")) is None:
-            return
-        knocked.setblocking(False)
-        with knocked, contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(HELLO_SECONDS):
-                while await self._loop.sock_recv(knocked, _KEY_BYTES):
-                    pass
+    async def end(self) -> bool:
+        """Have it end in order, whoever runs it; gives whether it ran."""
+        return await end_outliving(self._folder)
 
     def watch(self, on_over: Callable[[], None]) -> None:
         """See `Child.watch`."""
@@ -258,8 +253,7 @@ class OutlivingChild:
 
     def _take(self, found: socket.socket) -> socket.socket:
         """Know the process at the other end by what the kernel says of it, and watch for its end."""
-        credentials = found.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        self.pid = int.from_bytes(credentials[:4], sys.byteorder)
+        self.pid = _peer_of(found)
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._ended)
         self._output.follow()
@@ -272,21 +266,49 @@ class OutlivingChild:
             self._process.poll()
         self._on_over()
 
-    async def _knock(self, wish: str) -> socket.socket | None:
-        """A connection to the process that shows the key; None: nobody is there."""
-        key = await asyncio.to_thread(read_private_file, self._folder / "key", _KEY_BYTES)
-        if key is None:
-            return None
-        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        made.setblocking(False)
-        try:
-            await self._loop.sock_connect(made, str(self._socket))
-            message = to_json({"type": wish, "key": key.decode()})
-            await self._loop.sock_sendall(made, frame(TEXT, message))
-        except OSError:
-            made.close()
-            return None
-        return made
+
+async def _knock(folder: Path, wish: str) -> socket.socket | None:
+    """A connection to the process of a folder that shows its key; None: nobody is there."""
+    key = await asyncio.to_thread(read_private_file, folder / "key", _KEY_BYTES)
+    if key is None:
+        return None
+    loop = asyncio.get_running_loop()
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.setblocking(False)
+    try:
+        await loop.sock_connect(made, str(folder / "socket"))
+        await loop.sock_sendall(made, frame(TEXT, to_json({"type": wish, "key": key.decode()})))
+    except OSError:
+        made.close()
+        return None
+    return made
+
+
+async def end_outliving(folder: Path) -> bool:
+    """Have the outliving process end in order whose socket is in this folder; gives whether it ran."""
+    knocked = await _knock(folder, "end")
+    if knocked is None:
+        return False
+    pid = _peer_of(knocked)
+    loop = asyncio.get_running_loop()
+    over, watched = asyncio.Event(), os.pidfd_open(pid)
+    loop.add_reader(watched, over.set)
+    try:
+        async with asyncio.timeout(_END_SECONDS):
+            await over.wait()
+    except TimeoutError:
+        signal.pidfd_send_signal(watched, signal.SIGKILL)
+    finally:
+        loop.remove_reader(watched)
+        os.close(watched)
+        knocked.close()
+    return True
+
+
+def _peer_of(connection: socket.socket) -> int:
+    """The id of the process at the other end, by the kernel's word."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[:4], sys.byteorder)
 
 
 def environment() -> dict[str, str]:

@@ -1,12 +1,33 @@
 """All hosts of a server: which module runs where, and what becomes of modules whose host has ended."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import structlog
 
 from agentcore.config.loading import AppConfig
 from agentcore.host.host import Host
 from agentcore.host.modules.places import Place
+from agentcore.remote.places.child import end_outliving
 from agentcore.remote.places.process import ProcessHost
 from agentcore.remote.places.services import PlaceServices
+
+log = structlog.get_logger(__name__)
+
+
+async def end_all_outliving(state: Path, but: Collection[str] = ()) -> list[str]:
+    """Have hosts end that outlive their server, in order; gives the names of those that ran.
+
+    Args:
+        state: The state folder of the server.
+        but: Hosts that stay.
+    """
+    found = await asyncio.to_thread(lambda: sorted(path.parent for path in (state / "hosts").glob("*/socket")))
+    ended = [folder.name for folder in found if folder.name not in but and await end_outliving(folder)]
+    for name in ended:
+        log.info("host_ended", host=name, reason="it belongs to no server any more")
+    return ended
 
 
 class Hosts:
@@ -55,6 +76,9 @@ class Hosts:
         assert self._host is not None  # noqa: S101 - it was attached
         for place in self._places.values():
             place.take_up_calls(self._host.calls.carried_on)
+        await end_all_outliving(
+            self._host.state.path, but=[name for name, place in self._places.items() if place.outlives]
+        )
 
     def let_go(self) -> None:
         """See `PlacesOfHost.let_go`."""

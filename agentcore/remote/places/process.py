@@ -187,6 +187,11 @@ class ProcessHost:
         folder = self._services.folder_of(self.name)
         return OutlivingChild(self.name, python, folder, self._config.keep_minutes * 60)
 
+    @property
+    def outlives(self) -> bool:
+        """Whether it goes on when the server ends."""
+        return self._config.survives_restart
+
     # -- over restarts of the server -----------------------------------------------------------------------------
 
     def let_go(self) -> None:
