@@ -157,7 +157,12 @@ class Lifecycle:
     async def _prepare_elsewhere(self, record: ModuleRecord, place: Place) -> None:
         """The same for a module that runs elsewhere: nothing of its code is run here."""
         if record.found is None:
-            record.fingerprint = await asyncio.to_thread((await self._find(record)).fingerprint)
+            finding = place.find(record.name)
+            found = await run_contained(finding, IMPORT_SECONDS, f"find:{record.name}", record.name)
+            if found is None:
+                found = await self._find(record)
+            record.found, record.origin = found, await asyncio.to_thread(found.origin)
+            record.fingerprint = await asyncio.to_thread(found.fingerprint)
         assert record.found is not None  # noqa: S101 - found above, or before
         loading = place.load(record.name, record.found, record.fingerprint, self._config.locale)
         record.placed = await run_contained(loading, IMPORT_SECONDS, f"import:{record.name}", record.name)

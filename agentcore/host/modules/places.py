@@ -42,6 +42,15 @@ class Place(Protocol):
 
     name: str
 
+    async def find(self, name: str) -> Found | None:
+        """What stands behind a module's name there; None: the same as here.
+
+        Raises:
+            ToolError: `host_unavailable`.
+            ModuleNotInstalled: There is nothing.
+        """
+        ...
+
     async def load(self, name: str, found: Found, fingerprint: str, locale: str) -> PlacedModule:
         """Have a module's code imported there, and give what stands for it here.
 

@@ -18,9 +18,11 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.carried_on import CarriedOnCalls
 from agentcore.host.containment.reading import read_mapping, read_number, read_text
 from agentcore.host.discovery.families import FamilyMember
-from agentcore.host.discovery.finding import Found
+from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule, packages_of
+from agentcore.host.discovery.local import LocalModule, local_file
 from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
+from agentcore.remote.places.foreign import ForeignModule
 from agentcore.remote.places.link import HostLink, LinkedModule, gone
 from agentcore.remote.places.module import RemoteModule, remote_module
 from agentcore.remote.places.services import PlaceServices
@@ -74,6 +76,24 @@ class ProcessHost:
 
     # -- modules -----------------------------------------------------------------------------------------------
 
+    async def find(self, name: str) -> Found | None:
+        """See `Place.find`."""
+        if self._config.python is None:
+            return None
+        running = await self._start()
+        told = (await running.link.request({"type": "module.find", "name": name}))["found"]
+        if type(told) is not list:
+            raise TypeError("what the host has found is no list")
+        candidates = [ForeignModule.of(name, each) for each in told]
+        if len({each.source for each in candidates}) > 1:
+            raise ModuleNotChosen(name, candidates)
+        if candidates:
+            return candidates[0]
+        local = local_file(name, self._services.config.modules_folder)
+        if local is None:
+            raise ModuleNotInstalled(name, ())
+        return LocalModule(name, local)
+
     async def load(self, name: str, found: Found, fingerprint: str, locale: str) -> RemoteModule:
         """See `Place.load`."""
         if isinstance(found, FamilyMember):
@@ -112,7 +132,8 @@ class ProcessHost:
         code = self._codes.setdefault(key, self._next)
         has_changed = self._fingerprints.get(found.source, fingerprint) != fingerprint
         self._fingerprints[found.source] = fingerprint
-        told = {"path": sys.path, "fingerprint": fingerprint}
+        # another interpreter has packages of its own, and those of this one are none of its
+        told = {"path": sys.path if self._config.python is None else [], "fingerprint": fingerprint}
         if isinstance(found, InstalledModule):
             fresh = sorted(packages_of(found)) if has_changed else []
             return {"code": code, "entry": found.value, "file": "", "fresh": fresh, **told}

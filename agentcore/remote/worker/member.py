@@ -219,6 +219,21 @@ class Member:
         return {"tools": wires, "problems": problems}
 
 
+def find(name: str) -> list[dict[str, str]]:
+    """What is registered for this interpreter under a module's name. In a thread."""
+    from agentcore.host.discovery.installed import installed_entries  # noqa: PLC0415 - only another interpreter's
+
+    return [
+        {
+            "value": entry.value,
+            "metadata": str(getattr(entry.metadata, "_path", "")),
+            "file": str(entry.file or ""),
+            "package": entry.package,
+        }
+        for entry in installed_entries().get(name, ())
+    ]
+
+
 def load(name: str, entry: str, file: str, fresh: list[str]) -> Any:
     """Import what an entry point names (`package.module:object`), or a local module by its file. In a thread.
 

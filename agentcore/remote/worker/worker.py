@@ -21,7 +21,7 @@ from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer, Tran
 from agentcore.remote.wire.values import error_to_wire, resource_of, result_to_wire
 from agentcore.remote.worker.context import RemoteContext
 from agentcore.remote.worker.line import Line
-from agentcore.remote.worker.member import Member, load
+from agentcore.remote.worker.member import Member, find, load
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
 from agentcore.remote.worker.runtime import RemoteRuntime
@@ -108,6 +108,7 @@ class Worker:
 
     def _requests(self) -> dict[str, OnRequest]:
         return {
+            "module.find": self._find,
             "module.state": self._set_state,
             "settings.check": self._check_settings,
             "definitions": self._define,
@@ -142,6 +143,9 @@ class Worker:
             self._surroundings, self._greeting = HostSurroundings.of(message), message
         else:
             self._surroundings.own_origins.declare("server", message["ownOrigins"])
+
+    async def _find(self, message: Message) -> Any:
+        return {"found": await asyncio.to_thread(find, message["name"])}
 
     async def _set_state(self, message: Message) -> Any:
         number, state = message["module"], message["state"]

@@ -1,0 +1,55 @@
+"""Modules that are installed for another interpreter than the server's: found by it, looked at here."""
+
+import importlib.metadata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agentcore.host.containment.reading import read_text
+from agentcore.host.discovery.installed import InstalledModule
+
+
+@dataclass(frozen=True)
+class ForeignModule(InstalledModule):
+    """A module that a distribution registers for another interpreter.
+
+    Args:
+        known_file: The file of its package there.
+        known_package: The outermost package that is its own.
+    """
+
+    known_file: Path | None = None
+    known_package: str = ""
+
+    @classmethod
+    def of(cls, name: str, told: Mapping[str, Any]) -> "ForeignModule":
+        """What another interpreter has found.
+
+        Raises:
+            TypeError: It is no such thing.
+        """
+        said = {
+            key: read_text(told[key], f"{key} of a host's module") for key in ("value", "metadata", "file", "package")
+        }
+        metadata = importlib.metadata.Distribution.at(said["metadata"])
+        return cls(name, said["value"], metadata, Path(said["file"]) if said["file"] else None, said["package"])
+
+    @cached_property
+    def file(self) -> Path | None:
+        """See `InstalledModule.file`."""
+        return self.known_file
+
+    @cached_property
+    def package(self) -> str:
+        """See `InstalledModule.package`."""
+        return self.known_package
+
+    def load(self) -> Any:
+        """It is never loaded here.
+
+        Raises:
+            ImportError: Always.
+        """
+        raise ImportError(f"module {self.name!r} is installed for another interpreter")
