@@ -20,6 +20,8 @@ from agentcore.api import (
 )
 from agentcore.api.context import Principal
 
+pytestmark = pytest.mark.spec("H1")
+
 PICTURE = bytes(range(256)) * 2000
 
 

@@ -9,6 +9,8 @@ import pytest
 from agentcore.testing import ModuleNotReadyError
 from tests.host.installing import Site
 
+pytestmark = pytest.mark.spec("H2")
+
 _MODULE = """
 from agentcore.api import Module, tool
 import acme_dependency

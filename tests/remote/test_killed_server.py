@@ -18,6 +18,8 @@ from aiohttp import web
 from agentcore.supervision.descendants import below
 from tests import programs
 
+pytestmark = pytest.mark.spec("H2")
+
 CHROMIUM = programs.find("chromium")
 WAIT_S = 60.0
 

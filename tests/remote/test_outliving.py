@@ -13,6 +13,8 @@ from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from agentcore.testing.hosting import HostPlan, running_host
 
+pytestmark = pytest.mark.spec("H2")
+
 PERSON = Principal("cli")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api import Image, ToolResult
+from agentcore.api import Image, Principal, ToolResult
 from agentcore.api.resource import Resource
 from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.encoding import to_json
@@ -97,6 +97,7 @@ class HostLink:
         self._resources, self._on_hello = resources, on_hello
         self._loop = asyncio.get_running_loop()
         self._next = 0
+        self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
         self._sent: dict[int, _Sent] = {}
         self._modules: dict[int, LinkedModule] = {}
         self._pings: dict[int, asyncio.Future[None]] = {}
@@ -323,21 +324,21 @@ class HostLink:
         return self._next, sent
 
     def _message(self, kind: str, number: int, sent: _Sent, tool: str, arguments: dict[str, Any]) -> Message:
-        context, resource = sent.context, sent.context.resource
+        context = sent.context
+        resource = context.resource
         message: Message = {
             "type": kind,
+            "id": context.call_id,
             "call": context.call_id,
             "n": number,
             "module": sent.module.number,
             "chatSessionId": context.session_id,
-            "resourceId": None if resource is None else resource.resource_id,
+            "resourceId": None,
             "tool": tool,
             "args": arguments,
-            "principal": principal_to_wire(context.principal),
+            "principal": self._principal(context.principal),
             "timeoutMs": self._time_left_ms(context),
         }
-        if kind == "tool.call":
-            message["id"] = context.call_id
         if (chars := context.model_chars) is not None:
             message["modelChars"] = chars
         if (todos := context.todos) is not None:
@@ -348,8 +349,14 @@ class HostLink:
                 each: self._resources.next_index(session, each) for each in sent.module.resource_types
             }
         if resource is not None:
-            message["resource"] = resource_to_wire(resource)
+            message["resourceId"], message["resource"] = resource.resource_id, resource_to_wire(resource)
         return message
+
+    def _principal(self, principal: Principal) -> dict[str, Any]:
+        """Who asks, on the wire; the one who asked last is the one who asks next, mostly."""
+        if principal is not self._last_principal[0]:
+            self._last_principal = principal, principal_to_wire(principal)
+        return self._last_principal[1]
 
     def _time_left_ms(self, context: CallContext) -> int:
         deadline = context.deadline

@@ -320,7 +320,9 @@ class Worker:
             return
         try:
             wire = await result_to_wire(ended.result, self.line.peer.send_blob)
-            said = to_json({**ended.head, "ok": True, "result": wire})[:-2] + b',"data":' + ended.encoded + b"}}"
+            head = ended.head
+            head["ok"], head["result"] = True, wire
+            said = to_json(head)[:-2] + b',"data":' + ended.encoded + b"}}"
             self.line.peer.send_encoded(said)
         except LinkError:
             pass  # where there is another server, that asks for it
