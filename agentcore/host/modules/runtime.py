@@ -149,8 +149,15 @@ class ModuleRuntime(ReadingRuntime):
             handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
 
         unsubscribe = self._services.events.subscribe(pattern, listen)
-        self._record.undo.append(unsubscribe)
-        return unsubscribe
+        undo = self._record.undo
+        undo.append(unsubscribe)
+
+        def end() -> None:
+            unsubscribe()
+            if unsubscribe in undo:
+                undo.remove(unsubscribe)
+
+        return end
 
     def _note(self, subject: str, said: str, advice: str) -> None:
         self._record.notes.pop(subject, None)

@@ -5,7 +5,8 @@ else ends the link, and nothing of it is believed.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,16 +20,18 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import CallGoesOn
 from agentcore.host.calls.running import CarryOn
-from agentcore.host.containment.reading import read_mapping, read_number, read_text
+from agentcore.host.containment.foreign_error import reason_of
+from agentcore.host.containment.reading import read_mapping
 from agentcore.host.modules.runtime import ModuleRuntime
 from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.remote.places import messages
+from agentcore.remote.places.messages import M, read, read_answer
 from agentcore.remote.places.routes import ServedRoutes
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
-from agentcore.remote.wire.peer import Message, Peer, Transport
+from agentcore.remote.wire.peer import BLOBS_BYTES, Message, Peer, Transport
 from agentcore.remote.wire.values import (
     error_of,
     principal_to_wire,
-    resource_of,
     resource_to_wire,
     result_of,
     result_to_wire,
@@ -41,6 +44,14 @@ MESSAGES_PER_SECOND = 20_000
 
 _DONE_SECONDS = 0.5
 _TIMEOUT_SECONDS_MAX = 3600.0
+_SUBSCRIPTIONS = 1_000
+_RESOURCES = 1_000
+_KEYS = 100
+_RELEASES = 1_000
+_RELEASE_SECONDS = 10.0
+_REFUSALS_LOGGED = 100
+_LOADS = 2
+_SAVING_BYTES = 2 * BLOBS_BYTES
 
 
 @dataclass(eq=False)
@@ -58,7 +69,7 @@ class LinkedModule:
     resource_types: frozenset[str] = frozenset()
     on_definitions: Callable[[], None] = lambda: None
     on_report: Callable[[], None] = lambda: None
-    on_login: Callable[[Mapping[str, Any]], None] = lambda status: None
+    on_login: Callable[[messages.LoginState], None] = lambda status: None
     subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
 
 
@@ -69,6 +80,20 @@ class _Sent:
     context: CallContext
     module: LinkedModule
     result: asyncio.Future[ToolResult] | None = None
+    work: set[asyncio.Task[Any]] | None = None
+
+    def begin(self) -> None:
+        """Note that the running task is for this call, and ends with it."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - requests are tasks
+        self.work = self.work or set()
+        self.work.add(task)
+        task.add_done_callback(self.work.discard)
+
+    def end_work(self) -> None:
+        """End what goes on for this call."""
+        for task in tuple(self.work or ()):
+            task.cancel()
 
 
 class HostLink:
@@ -90,7 +115,7 @@ class HostLink:
         resources: ResourceRegistry,
         *,
         outlives: bool,
-        on_hello: Callable[[Message], None],
+        on_hello: Callable[[messages.Hello], None],
         on_end: Callable[[str], None],
     ) -> None:
         self.name, self.outlives = name, outlives
@@ -100,41 +125,50 @@ class HostLink:
         self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
         self._sent: dict[int, _Sent] = {}
         self._modules: dict[int, LinkedModule] = {}
+        self._last_module = 0
         self._pings: dict[int, asyncio.Future[None]] = {}
+        self._is_greeted = False
+        self._refusals = self._saving_bytes = 0
+        self._loading = asyncio.Semaphore(_LOADS)
         on_request = {
-            "tool.ask": self._ask,
-            "tool.sample": self._sample,
-            "tool.roots": self._roots,
-            "call.nested": self._nested,
-            "agent.run": self._run_agent,
-            "session.history": self._history,
-            "session.summary": self._summary,
-            "session.todos": self._todos,
-            **{f"artifact.{name}": self._artifact for name in ("save", "load", "open", "describe", "lines", "find")},
+            "tool.ask": self._asked(messages.Ask, self._ask),
+            "tool.sample": self._asked(messages.Sample, self._sample),
+            "tool.roots": self._asked(messages.OfCall, self._roots),
+            "call.nested": self._asked(messages.Nested, self._nested),
+            "agent.run": self._asked(messages.RunAgent, self._run_agent),
+            "session.history": self._asked(messages.OfCall, self._history),
+            "session.summary": self._asked(messages.Summary, self._summary),
+            "session.todos": self._asked(messages.Todos, self._todos),
+            "artifact.save": self._asked(messages.SaveArtifact, self._save_artifact),
+            "artifact.load": self._asked(messages.OfArtifact, self._load_artifact),
+            "artifact.open": self._asked(messages.OfArtifact, self._open_artifact),
+            "artifact.describe": self._asked(messages.OfArtifact, self._describe_artifact),
+            "artifact.lines": self._asked(messages.ArtifactPart, self._read_artifact),
+            "artifact.find": self._asked(messages.ArtifactPart, self._find_in_artifact),
         }
         on_message: dict[str, Callable[[Message], None]] = {
-            "hello": self._hello,
-            "pong": self._pong,
             "tool.result": self._take_result,
-            "tool.progress": self._take_progress,
-            "resource.create": self._create_resource,
-            "resource.adopt": self._adopt_resource,
-            "resource.update": self._update_resource,
-            "resource.event": self._emit,
-            "resource.release": self._resource_released,
-            "event.publish": self._publish,
-            "event.subscribe": self._subscribe,
-            "event.unsubscribe": self._unsubscribe,
-            "note": self._note,
-            "record": self._record,
-            "instruct": self._instruct,
-            "served.changed": self._served_changed,
-            "definitions": lambda message: self._module(message).on_definitions(),
-            "module.reports": lambda message: self._module(message).on_report(),
-            "login.status": lambda message: self._module(message).on_login(message["status"]),
-            "route.add": self._add_route,
-            "route.remove": self._remove_route,
-            "goodbye": self._goodbye,
+            "hello": self._told(messages.Hello, self._hello),
+            "pong": self._told(messages.Pong, self._pong),
+            "tool.progress": self._told(messages.Progress, self._take_progress),
+            "resource.create": self._told(messages.CreateResource, self._create_resource),
+            "resource.adopt": self._told(messages.OfResource, self._adopt_resource),
+            "resource.update": self._told(messages.UpdateResource, self._update_resource),
+            "resource.event": self._told(messages.ResourceEvent, self._emit),
+            "resource.release": self._told(messages.ReleaseResource, self._resource_released),
+            "event.publish": self._told(messages.Publish, self._publish),
+            "event.subscribe": self._told(messages.Subscribe, self._subscribe),
+            "event.unsubscribe": self._told(messages.Unsubscribe, self._unsubscribe),
+            "note": self._told(messages.Note, self._note),
+            "record": self._told(messages.RecordNotice, self._record),
+            "instruct": self._told(messages.Instruct, self._instruct),
+            "served.changed": self._told(messages.ServedChanged, self._served_changed),
+            "definitions": self._told(messages.OfModule, lambda told: self._module(told).on_definitions()),
+            "module.reports": self._told(messages.OfModule, lambda told: self._module(told).on_report()),
+            "login.status": self._told(messages.Login, lambda told: self._module(told).on_login(told.status)),
+            "route.add": self._told(messages.AddRoute, self._add_route),
+            "route.remove": self._told(messages.RemoveRoute, self._remove_route),
+            "goodbye": self._told(messages.Goodbye, self._goodbye),
         }
         self.peer = Peer(
             transport, on_request=on_request, on_message=on_message, on_end=on_end, per_second=MESSAGES_PER_SECOND
@@ -142,9 +176,9 @@ class HostLink:
         self.routes = ServedRoutes(self.peer)
         self.peer.listen(
             {
-                "route.out": self.routes.on_data,
-                "route.taken": self.routes.on_room,
-                "route.close": self.routes.on_close,
+                "route.out": self._told(messages.Piece, self.routes.on_data),
+                "route.taken": self._told(messages.Room, self.routes.on_room),
+                "route.close": self._told(messages.CloseChannel, self.routes.on_close),
             }
         )
         self._releasing: set[str] = set()
@@ -152,11 +186,36 @@ class HostLink:
         self._expected: dict[int, asyncio.Event] = {}
         self._working: set[asyncio.Task[None]] = set()
 
+    def _told(self, model: type[M], act: Callable[[M], None]) -> Callable[[Message], None]:
+        """What to do with a message: read it, and act; what it wants and cannot have is refused, and logged."""
+
+        def take(message: Message) -> None:
+            told = read(model, message)
+            try:
+                act(told)
+            except LinkError:
+                raise
+            except Exception as exc:  # noqa: BLE001 - what another process wants may be anything
+                self._refusals += 1
+                if self._refusals <= _REFUSALS_LOGGED:
+                    log.warning("host_message_refused", host=self.name, type=message["type"], reason=reason_of(exc))
+
+        return take
+
+    def _asked(self, model: type[M], act: Callable[[M], Awaitable[Any]]) -> Callable[[Message], Awaitable[Any]]:
+        """The same of a request, whose refusal is its answer."""
+
+        async def answer(message: Message) -> Any:
+            return await act(read_answer(model, message, message["type"]))
+
+        return answer
+
     # -- modules -----------------------------------------------------------------------------------------------
 
     def add(self, module: LinkedModule) -> None:
         """Know a module that the host has loaded."""
         self._modules[module.number] = module
+        self._last_module = max(self._last_module, module.number)
 
     def remove(self, module: LinkedModule) -> None:
         """Know it no more; what it had here is taken back by its host."""
@@ -215,11 +274,11 @@ class HostLink:
                 each.result.set_exception(CallGoesOn())
         self.peer.end()
 
-    def take_resources(self, module: LinkedModule, told: Sequence[Any]) -> None:
+    def take_resources(self, module: LinkedModule, told: Sequence[messages.HeldResource]) -> None:
         """Know the resources of a module that has gone on without a server."""
         for each in told:
-            if each["owner"] == module.name:
-                self._create_resource({"owner": module.name, "resource": each["resource"]})
+            if each.owner == module.name:
+                self._create_resource(each)
                 self._update_resource(each)
 
     def expect(self, numbers: Iterable[int]) -> None:
@@ -246,6 +305,7 @@ class HostLink:
                 raise
             finally:
                 self._sent.pop(number, None)
+                sent.end_work()
 
         return end
 
@@ -299,7 +359,8 @@ class HostLink:
             answer = await self.request(self._message("call.preview", number, sent, tool, arguments))
         finally:
             self._sent.pop(number, None)
-        return answer["preview"]
+            sent.end_work()
+        return answer.get("preview")
 
     async def request(self, message: Message) -> dict[str, Any]:
         """A request to the module's side; what the module raised is raised here.
@@ -308,15 +369,23 @@ class HostLink:
             ToolError: What the host answers instead; `module_failed`: the link has ended.
             Exception: What the module raised.
         """
-        try:
-            answer = await self.peer.request(message)
-        except LinkError as exc:
-            raise ToolError("module_failed", f"the host {self.name!r} has ended: {exc}", host=self.name) from exc
+        answer = await self.answer(message)
         if type(answer) is not dict:
             raise TypeError(f"the host {self.name!r} gave no object")
         if "failed" in answer:
             raise error_of(answer["failed"])
         return answer
+
+    async def answer(self, message: Message) -> Any:
+        """What the host answers to a request, whatever it is.
+
+        Raises:
+            ToolError: What the host answers instead; `module_failed`: the link has ended.
+        """
+        try:
+            return await self.peer.request(message)
+        except LinkError as exc:
+            raise ToolError("module_failed", f"the host {self.name!r} has ended: {exc}", host=self.name) from exc
 
     def _open(self, context: CallContext, module: LinkedModule) -> tuple[int, _Sent]:
         self._next += 1
@@ -364,188 +433,210 @@ class HostLink:
         return max(int(left_s * 1000), 0)
 
     def _take_result(self, message: Message) -> None:
-        sent = self._sent.get(message["n"])
+        sent = self._sent_or_late(message.get("n"))
         if sent is None:
             # of a call that was cancelled, or that ended with its time: whoever wanted it has gone
-            if type(message["n"]) is not int or not 0 < message["n"] <= self._next:
-                raise LinkError("a result of a call that was never sent")
+            self.peer.drop_blobs(message)
             return
-        if sent.result is None or message["id"] != sent.context.call_id:
+        if sent.result is None or message.get("id") != sent.context.call_id:
             raise LinkError("a result that is no answer to its call")
         if sent.result.done():
             raise LinkError("a second result of one call")
         # once the record has it: what the host forgets, nobody could tell any more
         if self.outlives:
-            self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": message["id"]})
-        if message["ok"] is True:
-            sent.result.set_result(result_of(message["result"], self.peer.take_blob))
+            self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": sent.context.call_id})
+        if message.get("ok") is True:
+            sent.result.set_result(result_of(message.get("result"), self.peer.take_blob))
         else:
-            sent.result.set_exception(error_of(message["error"]))
+            sent.result.set_exception(error_of(message.get("error")))
 
-    def _take_progress(self, message: Message) -> None:
-        sent = self._sent.get(message["n"])
+    def _take_progress(self, told: messages.Progress) -> None:
+        sent = self._sent_or_late(told.n)
         if sent is None:
             return
-        kind, context = message["kind"], sent.context
-        if kind == "progress":
-            context.progress(message["fraction"], message["message"])
-        elif kind == "log":
-            context.log(message["message"], level=message["level"])
-        elif kind == "output":
-            context.show_output(read_text(message["text"], "output of a host"))
+        if told.kind == "progress":
+            sent.context.progress(told.fraction, told.message)
+        elif told.kind == "log":
+            sent.context.log(told.message, level=told.level)  # type: ignore[arg-type]  # it is read there
+        elif told.kind == "output":
+            sent.context.show_output(told.text)
 
     # -- what calls ask for ------------------------------------------------------------------------------------
 
-    async def _sent_of(self, message: Message) -> _Sent:
-        if (expected := self._expected.get(message["n"])) is not None:
+    def _sent_or_late(self, number: Any) -> _Sent | None:
+        """A call that the host works on; None: it has ended.
+
+        Raises:
+            LinkError: There never was one of this number.
+        """
+        if type(number) is not int or not 0 < number <= self._next:
+            raise LinkError("it speaks of a call that was never sent to it")
+        return self._sent.get(number)
+
+    async def _sent_of(self, asked: messages.OfCall) -> _Sent:
+        """The call on whose behalf the running task works from now on."""
+        if (expected := self._expected.get(asked.n)) is not None:
             await expected.wait()
-        sent = self._sent.get(message["n"])
+        sent = self._sent_or_late(asked.n)
         if sent is None:
-            if type(message["n"]) is not int or not 0 < message["n"] <= self._next:
-                raise LinkError("it asks on behalf of a call that was never sent")
             raise ToolError("cancelled", "the call has ended")
+        sent.begin()
         return sent
 
     def _answer(self, sent: _Sent, value: Any) -> dict[str, Any]:
         return {"value": value, "timeoutMs": self._time_left_ms(sent.context)}
 
-    async def _ask(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
-        question = read_text(message["question"], "the question of a host")
-        limit_s = read_number(message["timeoutS"], "timeout_s of a host", low=0, high=_TIMEOUT_SECONDS_MAX)
-        if message["url"] is not None:
-            await sent.context.ask(question, url=read_text(message["url"], "the url of a host"), timeout_s=limit_s)
+    async def _ask(self, asked: messages.Ask) -> Any:
+        sent = await self._sent_of(asked)
+        question, limit_s = asked.question, min(asked.timeout_s, _TIMEOUT_SECONDS_MAX)
+        if asked.url is not None:
+            await sent.context.ask(question, url=asked.url, timeout_s=limit_s)
             return self._answer(sent, None)
-        if message["schema"] is not None:
-            schema = read_mapping(message["schema"], "the form of a host")
-            return self._answer(sent, await sent.context.ask(question, schema=schema, timeout_s=limit_s))
-        is_secret = message["isSecret"] is True
-        options = message["options"]
-        answer = await sent.context.ask(question, options, timeout_s=limit_s, is_secret=is_secret)
+        if asked.form is not None:
+            form = read_mapping(asked.form, "the form of a host")
+            return self._answer(sent, await sent.context.ask(question, schema=form, timeout_s=limit_s))
+        answer = await sent.context.ask(question, asked.options, timeout_s=limit_s, is_secret=asked.is_secret)
         return self._answer(sent, answer)
 
-    async def _sample(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
+    async def _sample(self, asked: messages.Sample) -> Any:
+        sent = await self._sent_of(asked)
         text = await sent.context.sample(
-            read_text(message["prompt"], "the prompt of a host"),
-            system=read_text(message["system"], "the system text of a host"),
-            max_tokens=int(read_number(message["maxTokens"], "max_tokens of a host", low=0, high=1_000_000)),
-            is_shown_first=message["isShownFirst"] is True,
+            asked.prompt, system=asked.system, max_tokens=asked.max_tokens, is_shown_first=asked.is_shown_first
         )
         return self._answer(sent, text)
 
-    async def _roots(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
+    async def _roots(self, asked: messages.OfCall) -> Any:
+        sent = await self._sent_of(asked)
         return self._answer(sent, list(await sent.context.client_roots()))
 
-    async def _nested(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
-        arguments = read_mapping(message["arguments"], "the arguments of a host's call")
-        result = await sent.context.call(read_text(message["tool"], "the tool of a host's call"), arguments)
+    async def _nested(self, asked: messages.Nested) -> Any:
+        sent = await self._sent_of(asked)
+        result = await sent.context.call(asked.tool, asked.arguments)
         wire = await result_to_wire(result, self.peer.send_blob)
         return self._answer(sent, wire if result.data is None else wire | {"data": result.data})
 
-    async def _run_agent(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
-        prompt = read_text(message["prompt"], "the prompt of a host's agent")
-        report = await sent.context.run_agent(prompt, message["tools"], message["model"], message["budget"])
+    async def _run_agent(self, asked: messages.RunAgent) -> Any:
+        sent = await self._sent_of(asked)
+        report = await sent.context.run_agent(asked.prompt, asked.tools, asked.model, asked.budget)
         return self._answer(sent, report)
 
-    async def _history(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
+    async def _history(self, asked: messages.OfCall) -> Any:
+        sent = await self._sent_of(asked)
         return self._answer(sent, [dict(each) for each in await sent.context.session.history()])
 
-    async def _summary(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
-        summary, turns = message["summary"], message["keepTurns"]
-        if type(turns) is not int or not (summary is None or type(summary) is str):
-            raise TypeError("keepTurns of a host is no number, or its summary no text")
-        return self._answer(sent, await sent.context.session.compact(summary, keep_turns=turns))
+    async def _summary(self, asked: messages.Summary) -> Any:
+        sent = await self._sent_of(asked)
+        told = await sent.context.session.compact(asked.summary, keep_turns=asked.keep_turns)
+        return self._answer(sent, told)
 
-    async def _todos(self, message: Message) -> Any:
-        sent = await self._sent_of(message)
-        todos = read_mapping({"todos": message["todos"]}, "the list of a host")["todos"]
+    async def _todos(self, asked: messages.Todos) -> Any:
+        sent = await self._sent_of(asked)
+        todos = read_mapping({"todos": asked.todos}, "the list of a host")["todos"]
         await sent.context.session.set_todos(todos)
         return self._answer(sent, None)
 
-    async def _artifact(self, message: Message) -> Any:
-        artifacts = (await self._sent_of(message)).context.artifacts
-        action = message["type"].removeprefix("artifact.")
-        if action == "save":
-            data = self.peer.take_blob(message["blob"])
-            mime, name = (read_text(message[key], f"{key} of an artifact of a host") for key in ("mime", "name"))
-            return (await artifacts.save(data, mime=mime, name=name)).to_json()
-        found = read_text(message["artifactId"], "the id of an artifact of a host")
-        if action == "describe":
-            return (await artifacts.describe(found)).to_json()
-        if action == "load":
-            return await self.peer.send_blob(await artifacts.load(found))
-        if action == "open":
-            with await artifacts.open(found) as file:
+    # -- artifacts ---------------------------------------------------------------------------------------------
+
+    async def _save_artifact(self, asked: messages.SaveArtifact) -> Any:
+        artifacts = (await self._sent_of(asked)).context.artifacts
+        data = self.peer.take_blob(asked.blob)
+        if self._saving_bytes + len(data) > _SAVING_BYTES:
+            raise ToolError("too_many_artifacts", "the host saves too much at one time; try again", retryable=True)
+        self._saving_bytes += len(data)
+        try:
+            return (await artifacts.save(data, mime=asked.mime, name=asked.name)).to_json()
+        finally:
+            self._saving_bytes -= len(data)
+
+    async def _load_artifact(self, asked: messages.OfArtifact) -> Any:
+        artifacts = (await self._sent_of(asked)).context.artifacts
+        async with self._loading:  # a host that asks for many has them one after the other
+            _check_size((await artifacts.describe(asked.artifact_id)).size_bytes)
+            return await self.peer.send_blob(await artifacts.load(asked.artifact_id))
+
+    async def _open_artifact(self, asked: messages.OfArtifact) -> Any:
+        artifacts = (await self._sent_of(asked)).context.artifacts
+        async with self._loading:
+            with await artifacts.open(asked.artifact_id) as file:
+                _check_size(file.size_bytes)
                 return await self.peer.send_blob(await asyncio.to_thread(file.read, file.size_bytes))
-        first, limit = (int(read_number(message[key], key, low=0, high=1e9)) for key in ("first", "limit"))
-        if action == "find":
-            query = read_text(message["query"], "the query of a host")
-            lines = await artifacts.find_lines(found, query, first, limit=limit)
-        else:
-            chars = int(read_number(message["chars"], "chars", low=0, high=1e9))
-            lines = await artifacts.lines(found, first, limit=limit, chars=chars)
+
+    async def _describe_artifact(self, asked: messages.OfArtifact) -> Any:
+        sent = await self._sent_of(asked)
+        return (await sent.context.artifacts.describe(asked.artifact_id)).to_json()
+
+    async def _read_artifact(self, asked: messages.ArtifactPart) -> Any:
+        artifacts = (await self._sent_of(asked)).context.artifacts
+        lines = await artifacts.lines(asked.artifact_id, asked.first, limit=asked.limit, chars=asked.chars)
+        return {"lines": lines.lines, "total": lines.total}
+
+    async def _find_in_artifact(self, asked: messages.ArtifactPart) -> Any:
+        artifacts = (await self._sent_of(asked)).context.artifacts
+        lines = await artifacts.find_lines(asked.artifact_id, asked.query, asked.first, limit=asked.limit)
         return {"lines": lines.lines, "total": lines.total}
 
     # -- resources ---------------------------------------------------------------------------------------------
 
-    def _create_resource(self, message: Message) -> None:
-        owner, made = message["owner"], resource_of(message["resource"])
+    def _create_resource(self, told: messages.CreateResource) -> None:
+        owner, made = told.owner, told.resource.made()
         if owner not in self.module_names:
             raise LinkError("it makes a resource of a module that it does not run")
+        reason = self._why_not(owner, made)
+        if reason:
+            # what is behind it there cannot be reached, so it ends
+            log.warning("resource_refused", host=self.name, module=owner, reason=reason)
+            self._later(self._end_there(made))
+
+    def _why_not(self, owner: str, made: Resource) -> str:
+        """Why a resource cannot live here; empty: it does from now on."""
+        if len(self._resources.list(owner=owner)) >= _RESOURCES:
+            return f"a module of a host may have {_RESOURCES:,} resources"
         try:
             self._resources.admit(owner, made, self._release_there)
-        except ToolError:
-            # the id was given away meanwhile: what is behind it there cannot be reached, so it ends
-            log.warning("resource_refused", host=self.name, module=owner, resource_id=made.resource_id)
-            self._later(self._release_there(made))
+        except ToolError as exc:  # the id was given away meanwhile
+            return exc.message
+        return ""
 
-    def _adopt_resource(self, message: Message) -> None:
-        told = resource_of(message["resource"])
-        found = self._own(told.resource_id)
-        if found is not None:
-            self._resources.adopt(found, told.resource_id, self._release_there)
+    def _adopt_resource(self, told: messages.OfResource) -> None:
+        resource_id = told.resource.resource_id
+        owner = self._own(resource_id)
+        if owner is not None:
+            self._resources.adopt(owner, resource_id, self._release_there)
 
-    def _update_resource(self, message: Message) -> None:
-        told = resource_of(message["resource"])
-        owner = self._own(told.resource_id)
+    def _update_resource(self, told: messages.UpdateResource) -> None:
+        now, icon, reopening = told.resource, told.icon, told.reopening
+        owner = self._own(now.resource_id)
         if owner is None:
             return
-        icon, reopening = message.get("icon"), message.get("reopening")
-        self._resources.get(told.resource_id).adapter_type = told.adapter_type
+        held = self._resources.get(now.resource_id)
+        if len(held.keys | now.keys) > _KEYS:
+            raise ValueError(f"a resource may have {_KEYS} keys")
+        held.adapter_type = now.adapter_type
         self._resources.update(
-            told.resource_id,
+            now.resource_id,
             owner=owner,
-            status=told.status if told.status in ("starting", "ready", "busy", "failed") else None,
-            last_url=told.last_url,
-            title=told.title,
-            icon=None if icon is None else _icon(icon),
-            keep_running=told.keep_running,
-            keys=told.keys,
-            reopening=None if reopening is None else (reopening["tool"], reopening["arguments"]),
+            status=None if now.status == "closed" else now.status,
+            last_url=now.last_url,
+            title=now.title,
+            icon=None if icon is None else Image(b64decode(icon.base64, validate=True), icon.mime),
+            keep_running=now.keep_running,
+            keys=now.keys,
+            reopening=None if reopening is None else (reopening.tool, reopening.arguments),
         )
 
-    def _emit(self, message: Message) -> None:
-        resource_id, event = message["resourceId"], message["event"]
-        owner = self._own(resource_id)
+    def _emit(self, told: messages.ResourceEvent) -> None:
+        owner, event = self._own(told.resource_id), told.event
         if event not in ("log", "progress", "screenshot", "error"):
             return  # of a newer host
         if owner is not None:
-            data = read_mapping(message["data"], "the data of an event of a host", mends_text=True)
-            self._resources.emit(resource_id, event, data, owner=owner)
+            data = read_mapping(told.data, "the data of an event of a host", mends_text=True)
+            self._resources.emit(told.resource_id, event, data, owner=owner)  # type: ignore[arg-type]  # one of these
 
-    def _resource_released(self, message: Message) -> None:
-        resource_id = message["resourceId"]
-        owner = self._own(resource_id)
-        if owner is not None and resource_id not in self._releasing:
-            reason = read_text(message["reason"], "the reason of a host")
-            self._releasing.add(resource_id)
-            self._later(self._released(resource_id, owner, reason))
+    def _resource_released(self, told: messages.ReleaseResource) -> None:
+        owner = self._own(told.resource_id)
+        if owner is not None and told.resource_id not in self._releasing:
+            self._releasing.add(told.resource_id)
+            self._later(self._released(told.resource_id, owner, told.reason))
 
     async def _released(self, resource_id: str, owner: str, reason: str) -> None:
         try:
@@ -563,14 +654,20 @@ class HostLink:
         finally:
             self._releasing.discard(resource.resource_id)
 
-    def _own(self, resource_id: Any) -> str | None:
+    async def _end_there(self, resource: Resource) -> None:
+        """The same of one that was never known here; nobody waits for it."""
+        try:
+            async with asyncio.timeout(_RELEASE_SECONDS):
+                await self._release_there(resource)
+        except Exception as exc:  # noqa: BLE001 - it is over there, and so is whatever goes wrong
+            log.warning("resource_release_failed", resource_id=resource.resource_id, reason=reason_of(exc))
+
+    def _own(self, resource_id: str) -> str | None:
         """The module of this host that has a resource; None: it is gone.
 
         Raises:
             LinkError: It is another's.
         """
-        if type(resource_id) is not str:
-            raise LinkError("the id of a resource that is no text")
         owner = self._resources.owner_of(resource_id)
         if owner is not None and owner not in {module.name for module in self._modules.values()}:
             raise LinkError(f"it speaks of the resource {resource_id[:200]!r}, which is not of its modules")
@@ -578,74 +675,81 @@ class HostLink:
 
     # -- what modules tell -------------------------------------------------------------------------------------
 
-    def _module(self, message: Message) -> LinkedModule:
-        module = self._modules.get(message["module"])
+    def _module(self, told: messages.OfModule) -> LinkedModule:
+        module = self._modules.get(told.module)
         if module is None:
+            if 0 < told.module <= self._last_module:
+                raise ToolError("module_stopping", "the module is stopping")
             raise LinkError("it speaks of a module that it does not run")
         return module
 
-    def _runtime(self, message: Message) -> ModuleRuntime:
-        module = self._module(message)
+    def _runtime(self, told: messages.OfModule) -> ModuleRuntime:
+        module = self._module(told)
         if module.runtime is None:
             raise LinkError("a module speaks that has not started")
         return module.runtime
 
-    def _publish(self, message: Message) -> None:
-        session = message["sessionId"]
-        self._runtime(message).publish(message["event"], message["data"], session_id=session)
+    def _publish(self, told: messages.Publish) -> None:
+        self._runtime(told).publish(told.event, told.data, session_id=told.session_id)
 
-    def _subscribe(self, message: Message) -> None:
-        module, number = self._module(message), message["subscription"]
-        if type(number) is not int or number in module.subscriptions:
+    def _subscribe(self, told: messages.Subscribe) -> None:
+        module, runtime, number = self._module(told), self._runtime(told), told.subscription
+        if number in module.subscriptions:
             raise LinkError("a subscription without a number of its own")
+        if len(module.subscriptions) >= _SUBSCRIPTIONS:
+            raise ValueError(f"a module may have {_SUBSCRIPTIONS:,} subscriptions")
 
         def notify(event: Mapping[str, Any]) -> None:
             told = {"type": "event.notify", "module": module.number, "subscription": number, "event": event}
             self.peer.tell(told)
 
-        module.subscriptions[number] = self._runtime(message).subscribe(message["pattern"], notify)
+        module.subscriptions[number] = runtime.subscribe(told.pattern, notify)
 
-    def _unsubscribe(self, message: Message) -> None:
-        end = self._module(message).subscriptions.pop(message["subscription"], None)
+    def _unsubscribe(self, told: messages.Unsubscribe) -> None:
+        end = self._module(told).subscriptions.pop(told.subscription, None)
         if end is not None:
             end()
 
-    def _note(self, message: Message) -> None:
-        self._runtime(message).note(message["subject"], message["said"], advice=message["advice"])
+    def _note(self, told: messages.Note) -> None:
+        self._runtime(told).note(told.subject, told.said, advice=told.advice)
 
-    def _record(self, message: Message) -> None:
-        self._runtime(message).record(
-            message["outcome"], message["details"], call_id=message["call"], session_id=message["sessionId"]
-        )
+    def _record(self, told: messages.RecordNotice) -> None:
+        self._runtime(told).record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
 
-    def _instruct(self, message: Message) -> None:
-        self._runtime(message).instruct(message["text"])
+    def _instruct(self, told: messages.Instruct) -> None:
+        self._runtime(told).instruct(told.text)
 
-    def _served_changed(self, message: Message) -> None:
-        self._runtime(message).served_changed(message["address"])
+    def _served_changed(self, told: messages.ServedChanged) -> None:
+        self._runtime(told).served_changed(told.address)
 
-    def _add_route(self, message: Message) -> None:
-        self.routes.add(self._runtime(message), message)
+    def _add_route(self, told: messages.AddRoute) -> None:
+        self.routes.add(self._runtime(told), told)
 
-    def _remove_route(self, message: Message) -> None:
-        self.routes.remove(self._module(message).number, message["route"])
+    def _remove_route(self, told: messages.RemoveRoute) -> None:
+        self.routes.remove(self._module(told).number, told.route)
 
     # -- the link itself ---------------------------------------------------------------------------------------
 
-    def _hello(self, message: Message) -> None:
-        if message["protocol"] != PROTOCOL:
-            raise LinkError(f"it speaks {message['protocol']!r:.100}, and this server {PROTOCOL!r}")
-        self._on_hello(message)
+    def _hello(self, told: messages.Hello) -> None:
+        if told.protocol != PROTOCOL:
+            raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
+        if self._is_greeted:
+            raise LinkError("it greets a second time")
+        self._is_greeted = True
+        self._on_hello(told)
 
-    def _pong(self, message: Message) -> None:
-        pong = self._pings.get(message["n"])
+    def _pong(self, told: messages.Pong) -> None:
+        pong = self._pings.get(told.n)
         if pong is not None and not pong.done():
             pong.set_result(None)
 
-    def _goodbye(self, message: Message) -> None:
-        log.warning("host_said_goodbye", host=self.name, reason=str(message.get("reason"))[:500])
+    def _goodbye(self, told: messages.Goodbye) -> None:
+        log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
 
-    def _later(self, work: Any) -> None:
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        if len(self._working) >= _RELEASES:
+            work.close()
+            raise LinkError(f"more than {_RELEASES:,} resources that end at one time")
         # in no TaskGroup: messages start it, outside of any block that could wait for it
         task = self._loop.create_task(work, name=f"host:{self.name}")
         self._working.add(task)
@@ -667,7 +771,11 @@ def types_of(tools: Sequence[Any]) -> frozenset[str]:
     return frozenset(tool.resource.type for tool in tools if tool.resource is not None)
 
 
-def _icon(wire: Mapping[str, Any]) -> Image:
-    from base64 import b64decode  # noqa: PLC0415 - few resources have icons
-
-    return Image(b64decode(read_text(wire["base64"], "an icon of a host")), read_text(wire["mime"], "mime of an icon"))
+def _check_size(size_bytes: int) -> None:
+    if size_bytes > BLOBS_BYTES:
+        raise ToolError(
+            "message_too_large",
+            f"the artifact has {size_bytes:,} bytes; what passes between a host and its server may have "
+            f"{BLOBS_BYTES:,}: read it in parts",
+            limit_bytes=BLOBS_BYTES,
+        )

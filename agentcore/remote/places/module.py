@@ -12,17 +12,30 @@ from agentcore.api import ToolDefinition, ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
 from agentcore.api.login import LoginStatus
 from agentcore.api.report import Report
+from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
-from agentcore.host.containment.reading import read_mapping, read_text, read_texts
+from agentcore.host.containment.foreign_error import reason_of
+from agentcore.host.containment.reading import read_mapping, read_text
 from agentcore.host.modules.runtime import ModuleRuntime
 from agentcore.remote.places.link import HostLink, LinkedModule, types_of
+from agentcore.remote.places.messages import (
+    Completed,
+    Defined,
+    Faults,
+    Files,
+    Loaded,
+    LoginState,
+    Reported,
+    read_answer,
+)
 from agentcore.remote.places.schema_model import model_of_schema
-from agentcore.remote.wire.declared import component_of, definition_of, preview_of
+from agentcore.remote.wire.declared import ATTRIBUTES, component_of, definition_of, preview_of
 from agentcore.remote.wire.frames import LinkError
 
 log = structlog.get_logger(__name__)
 
+_PROBLEMS = 100
 _FILES = 2_000
 _FILES_BYTES = 32 * 1024 * 1024
 
@@ -33,19 +46,17 @@ class RemoteModule:
     Its attributes are those of the module, as the host said them: they are read as those of any module.
     """
 
-    def __init__(
-        self, link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path, fingerprint: str
-    ) -> None:
+    def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
         self.place, self.fingerprint = link.name, fingerprint
         self.problems: Sequence[str] = ()
         self._link, self._linked, self._folder = link, linked, folder
-        attributes = read_mapping(told["attributes"], f"the attributes of module {linked.name!r}")
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        self.config_key = told["config_key"]
-        schema = told["settings"]
-        if schema is not None:
-            known = read_mapping(schema, f"the settings of module {linked.name!r}")
+        attributes = read_mapping(told.attributes, f"the attributes of module {linked.name!r}")
+        for name in ATTRIBUTES:
+            if name in attributes:
+                setattr(self, name, attributes[name])
+        self.config_key = told.config_key
+        if told.settings is not None:
+            known = read_mapping(told.settings, f"the settings of module {linked.name!r}")
             self.Settings = model_of_schema("Settings", known)
 
     @property
@@ -61,10 +72,8 @@ class RemoteModule:
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """See `PlacedModule.check_settings`."""
         message = {"type": "settings.check", "module": self._linked.number, "values": values}
-        found = await self._link.peer.request(message)
-        if type(found) is not list:
-            raise TypeError("the host's word on settings is no list")
-        return [read_mapping(each, "a fault of settings") for each in found]
+        told = read_answer(Faults, {"faults": await self._link.answer(message)}, "what the host says of settings")
+        return [{"type": fault.type, "loc": tuple(fault.loc), "msg": fault.msg} for fault in told.faults]
 
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:
@@ -81,10 +90,16 @@ class RemoteModule:
     async def get_tool_definitions(self) -> list[ToolDefinition]:
         """What the host says of the module's tools."""
         answer = await self._ask("definitions", what="tools")
-        self.problems = read_texts(answer["problems"], "the problems of a host", "sentences")
-        if type(answer["tools"]) is not list:
-            raise TypeError("the host's tools are no list")
-        tools = [definition_of(each, self._preview, self._complete) for each in answer["tools"]]
+        told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
+        problems, tools = list(told.problems), []
+        for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
+            try:
+                tools.append(definition_of(each, self._preview, self._complete))
+            except TypeError as exc:
+                problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
+        if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
+            problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
+        self.problems = problems[:_PROBLEMS]
         self._linked.resource_types = types_of(tools)
         return tools
 
@@ -96,10 +111,11 @@ class RemoteModule:
     @hookimpl
     async def get_web_component(self) -> WebComponent | None:
         """What the host says of the module's element, with the files that belong to it."""
-        told = (await self._ask("definitions", what="component"))["component"]
+        told = (await self._ask("definitions", what="component")).get("component")
         if told is None:
             return None
-        await self._take_files(read_mapping(told.pop("files"), "the files of a host"))
+        where = f"the element of module {self._linked.name!r}"
+        await self._take_files(read_answer(Files, told, where).files)
         return component_of(told, self._folder)
 
     @hookimpl
@@ -123,14 +139,15 @@ class RemoteModule:
 
     async def _complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
         answer = await self._ask("tool.complete", tool=tool, argument=argument, begun=begun, given=given)
-        return list(read_texts(answer["values"], "the values of a host", "texts"))
+        return read_answer(Completed, answer, f"what tool {tool!r} completes").values
 
     async def _report(self) -> Report:
-        told = await self._ask("module.report")
-        return Report(told["facts"], told["log"], told["originalNames"])
+        answer = await self._ask("module.report")
+        told = read_answer(Reported, answer, f"the report of module {self._linked.name!r}")
+        return Report(told.facts, told.log, told.original_names)
 
-    def _take_login(self, runtime: ModuleRuntime, told: Mapping[str, Any]) -> None:
-        status = LoginStatus(told["state"], told["said"], told["address"])
+    def _take_login(self, runtime: ModuleRuntime, told: LoginState) -> None:
+        status = LoginStatus(told.state, told.said, told.address)  # type: ignore[arg-type]  # it is read when it is used
         if self._login is None:
             self._login = _RemoteLogin(self, status)
             runtime.offer_login(self._login)
@@ -144,21 +161,22 @@ class RemoteModule:
         except LinkError as exc:
             raise ToolError("login_failed", f"the host of the module has ended: {exc}") from exc
 
-    async def _take_files(self, files: Mapping[str, Any]) -> None:
+    async def _take_files(self, files: Mapping[str, int]) -> None:
         """Copy what the page needs of the module, which the server itself serves."""
-        sizes = [size if type(size) is int and size >= 0 else _FILES_BYTES for size in files.values()]
-        if len(files) > _FILES or sum(sizes) > _FILES_BYTES:
+        if len(files) > _FILES or sum(files.values()) > _FILES_BYTES:
             raise ValueError(f"the element has more than {_FILES} files or {_FILES_BYTES:,} bytes")
         async with asyncio.TaskGroup() as group:
-            for name in files:
-                group.create_task(self._take_file(name))
+            for name, size in files.items():
+                group.create_task(self._take_file(name, size))
 
-    async def _take_file(self, name: str) -> None:
+    async def _take_file(self, name: str, size: int) -> None:
         parts = name.split("/")
         if not all(parts) or any(part.startswith(".") for part in parts):
             raise ValueError(f"the element has a file {name!r:.200}, whose name cannot be taken")
-        blob = await self._link.peer.request({"type": "file.get", "module": self._linked.number, "path": name})
+        blob = await self._link.answer({"type": "file.get", "module": self._linked.number, "path": name})
         data = self._link.peer.take_blob(blob)
+        if len(data) > size:
+            raise ValueError(f"the element's file {name!r:.200} has {len(data):,} bytes, and was said to have {size:,}")
         await asyncio.to_thread(_write, self._folder / name, data)
 
 
@@ -186,11 +204,10 @@ class _RemoteLogin:
 
 
 def remote_module(
-    link: HostLink, linked: LinkedModule, told: Mapping[str, Any], folder: Path, *, fingerprint: str
+    link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, *, fingerprint: str
 ) -> RemoteModule:
     """What stands for a module that a host has loaded, of a class of its own, whose docstring is the module's."""
-    described = read_text(told["description"], f"the description of module {linked.name!r}")
-    own: type[RemoteModule] = type("RemoteModule", (RemoteModule,), {"__doc__": described})
+    own: type[RemoteModule] = type("RemoteModule", (RemoteModule,), {"__doc__": told.description})
     return own(link, linked, told, folder, fingerprint)
 
 

@@ -16,7 +16,6 @@ import structlog
 from agentcore.config.hosts import ProcessHostConfig
 from agentcore.errors import ToolError
 from agentcore.host.calls.carried_on import CarriedOnCalls
-from agentcore.host.containment.reading import read_mapping, read_number, read_text
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule, packages_of
@@ -24,6 +23,7 @@ from agentcore.host.discovery.local import LocalModule, local_file
 from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
 from agentcore.remote.places.foreign import ForeignModule
 from agentcore.remote.places.link import HostLink, LinkedModule, gone
+from agentcore.remote.places.messages import HeldModule, HeldResource, Hello, Loaded, read_answer
 from agentcore.remote.places.module import RemoteModule, remote_module
 from agentcore.remote.places.services import PlaceServices
 from agentcore.remote.wire.frames import LinkError
@@ -106,7 +106,8 @@ class ProcessHost:
         running.link.add(linked)
         try:
             message = {"type": "module.state", "state": "loaded", "module": linked.number, "name": name}
-            told = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
+            answer = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
+            told = read_answer(Loaded, answer, f"what the host says of module {name!r}")
             _refuse_page_scripts(name, told)
             return remote_module(
                 running.link, linked, told, self._services.files_of(self.name, name), fingerprint=fingerprint
@@ -116,14 +117,13 @@ class ProcessHost:
             self._forget_code(found)
             raise
 
-    def _found_module(self, running: "_Running", name: str, held: Message) -> RemoteModule:
+    def _found_module(self, running: "_Running", name: str, held: HeldModule) -> RemoteModule:
         """A module that has gone on without a server."""
-        linked = LinkedModule(name, int(held["module"]))
+        linked = LinkedModule(name, held.module)
         running.link.add(linked)
         running.link.take_resources(linked, running.resources)
         folder = self._services.files_of(self.name, name)
-        fingerprint = read_text(held["fingerprint"], "the fingerprint of a host")
-        return remote_module(running.link, linked, held, folder, fingerprint=fingerprint)
+        return remote_module(running.link, linked, held, folder, fingerprint=held.fingerprint)
 
     def _code_of(self, found: Found, fingerprint: str) -> Message:
         """What the host has to import, and whether it has been imported there before and is another since."""
@@ -306,7 +306,7 @@ class _Running:
     ) -> None:
         self._name, self._services, self._child, self._on_ended = name, services, child, on_ended
         self._loop = asyncio.get_running_loop()
-        self._hello: asyncio.Future[Message] = self._loop.create_future()
+        self._hello: asyncio.Future[Hello] = self._loop.create_future()
         self._over = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -316,9 +316,9 @@ class _Running:
         self.highest = 0
         self.latency_s: float | None = None
         self.modules: tuple[str, ...] = ()
-        self.members: dict[str, Message] = {}
+        self.members: dict[str, HeldModule] = {}
         self.calls: dict[str, tuple[int, float]] = {}
-        self.resources: list[Message] = []
+        self.resources: list[HeldResource] = []
 
     @property
     def is_found(self) -> bool:
@@ -393,28 +393,17 @@ class _Running:
         )
         return self.link.peer
 
-    def _greeted(self, message: Message) -> None:
-        if type(message["pid"]) is not int or type(message.get("highest", 0)) is not int:
-            raise LinkError("a greeting without numbers")
-        self.pid, self.highest = message["pid"], message.get("highest", 0)
+    def _greeted(self, told: Hello) -> None:
+        self.pid, self.highest = told.pid, told.highest
         if not self._hello.done():
-            self._hello.set_result(message)
+            self._hello.set_result(told)
 
-    def _take_held(self, said: Message) -> None:
-        """Read what a host that was found holds.
-
-        Raises:
-            LinkError: It is not what a host holds.
-        """
-        try:
-            self._greeting = said.get("greeting", {})
-            self.members = {each["name"]: each for each in said.get("members", ())}
-            self.resources = list(said.get("resources", ()))
-            for each in said.get("calls", ()):
-                left_s = read_number(each["leftMs"], "leftMs of a host", low=-1, high=1e9) / 1000
-                self.calls[read_text(each["call"], "a call of a host")] = (int(each["n"]), left_s)
-        except (KeyError, TypeError, ValueError) as exc:
-            raise LinkError(f"what the host holds cannot be read: {exc}") from exc
+    def _take_held(self, told: Hello) -> None:
+        """Note what a host that was found holds."""
+        self._greeting = told.greeting
+        self.members = {each.name: each for each in told.members}
+        self.resources = told.resources
+        self.calls = {each.call: (each.n, each.left_ms / 1000) for each in told.calls}
 
     def _link_ended(self, reason: str) -> None:
         if not self._hello.done():
@@ -474,8 +463,8 @@ class _Running:
         self._stream.abort()
 
 
-def _refuse_page_scripts(name: str, told: Message) -> None:
-    if read_mapping(told["attributes"], f"attributes of module {name!r}").get("runs_scripts_in_page"):
+def _refuse_page_scripts(name: str, told: Loaded) -> None:
+    if told.attributes.get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")
 
 

@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import structlog
 from pydantic import BaseModel
 
 from agentcore.api import Request, Response
-from agentcore.api.context import KeyScope
 from agentcore.api.web import Route, Socket
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.containment.reading import read_mapping, read_text
+from agentcore.host.containment.reading import read_mapping
 from agentcore.host.modules.runtime import ModuleRuntime
+from agentcore.remote.places.messages import AddRoute, Answered, CloseChannel, Piece, Room, read_answer
 from agentcore.remote.places.schema_model import model_of_schema
 from agentcore.remote.wire.channel import Inlet, Outlet
 from agentcore.remote.wire.frames import LinkError
@@ -23,7 +23,7 @@ from agentcore.remote.wire.values import error_of, principal_to_wire
 
 log = structlog.get_logger(__name__)
 
-_STATUS_MAX = 599
+_ROUTES = 1_000
 
 
 @dataclass(eq=False)
@@ -41,32 +41,30 @@ class ServedRoutes:
         self._routes: dict[tuple[int, int], Route] = {}
         self._talks: dict[int, _Talk] = {}
 
-    def add(self, runtime: ModuleRuntime, message: Message) -> None:
+    def add(self, runtime: ModuleRuntime, told: AddRoute) -> None:
         """Serve a route of a module; one that cannot be served is said in the module's notes."""
-        module, number, kind = message["module"], message["route"], message["kind"]
-        if type(number) is not int or (module, number) in self._routes:
+        key, path = (told.module, told.route), told.path
+        if key in self._routes:
             raise LinkError("a route without a number of its own")
-        scope = message["scope"]
-        if scope is not None and scope not in get_args(KeyScope):
-            raise LinkError("a route with a scope that there is not")
-        handler = _Handler(self, number, kind).answer
-        path = message["path"]
+        if sum(module == told.module for module, _ in self._routes) >= _ROUTES:
+            raise ValueError(f"a module may have {_ROUTES:,} routes")
+        handler = _Handler(self, told.route, told.kind).answer
         try:
-            self._routes[module, number] = runtime.add_route(
-                message["method"],
+            self._routes[key] = runtime.add_route(
+                told.method,
                 path,
                 handler,
-                body=_model(path, message["body"]),
-                query=_model(path, message["query"], is_text=True),
-                kind=kind,
-                watching=_model(path, message["watching"]),
-                scope=scope,
+                body=_model(path, told.body),
+                query=_model(path, told.query, is_text=True),
+                kind=told.kind,  # type: ignore[arg-type]  # it is read there
+                watching=_model(path, told.watching),
+                scope=told.scope,  # type: ignore[arg-type]  # it is read there
             )
-        except ValueError as exc:
-            log.warning("route_refused", module=runtime.name, path=str(path)[:200], reason=str(exc))
+        except (TypeError, ValueError) as exc:
+            log.warning("route_refused", module=runtime.name, path=path[:200], reason=str(exc))
             runtime.note(f"route {path}"[:200], f"cannot be served: {exc}", advice="Change the path in the module.")
 
-    def remove(self, module: int, number: Any) -> None:
+    def remove(self, module: int, number: int) -> None:
         """Serve a route no more."""
         route = self._routes.pop((module, number), None)
         if route is not None:
@@ -95,8 +93,8 @@ class ServedRoutes:
             return None
         streams = False
         try:
-            answer = await self._request(message)
-            streams = answer.get("streams") is True and talk is not None
+            answer = read_answer(Answered, await self._request(message), "a host's answer to a request")
+            streams = answer.streams and talk is not None
             if not streams:
                 return self._response(answer, self._body(answer))
             assert talk is not None  # noqa: S101 - it streams
@@ -139,16 +137,11 @@ class ServedRoutes:
             raise error_of(answer["failed"])
         return answer
 
-    def _response(self, answer: dict[str, Any], body: Any) -> Response:
-        status = answer["status"]
-        if type(status) is not int or not 200 <= status <= _STATUS_MAX:  # noqa: PLR2004 - what HTTP defines
-            raise TypeError("the status of a host's answer is none")
-        headers = read_mapping(answer["headers"], "the headers of a host's answer")
-        texts = {name: read_text(value, "a header of a host") for name, value in headers.items()}
-        return Response(body, status, read_text(answer["mime"], "the mime of a host's answer"), texts)
+    def _response(self, answer: Answered, body: Any) -> Response:
+        return Response(body, answer.status, answer.mime, answer.headers)
 
-    def _body(self, answer: dict[str, Any]) -> Any:
-        return self._peer.take_blob(answer["blob"]) if "blob" in answer else answer.get("body")
+    def _body(self, answer: Answered) -> Any:
+        return answer.body if answer.blob is None else self._peer.take_blob(answer.blob)
 
     async def _stream(self, channel: int, talk: _Talk) -> AsyncIterator[bytes]:
         try:
@@ -195,26 +188,21 @@ class ServedRoutes:
 
     # -- what the host sends -----------------------------------------------------------------------------------
 
-    def on_data(self, message: Message) -> None:
+    def on_data(self, told: Piece) -> None:
         """A piece of a stream, or a message of a socket."""
-        data = message["text"] if "text" in message else self._peer.take_blob(message["blob"])
-        if type(data) not in (str, bytes):
-            raise LinkError("a piece that is neither text nor bytes")
-        if (talk := self._talks.get(message["channel"])) is not None:
+        data = self._peer.take_blob(told.blob) if told.text is None else told.text
+        if (talk := self._talks.get(told.channel)) is not None:
             talk.inlet.take(data)
 
-    def on_room(self, message: Message) -> None:
+    def on_room(self, told: Room) -> None:
         """The host has taken something."""
-        size = message["size"]
-        if type(size) is not int or size < 0:
-            raise LinkError("room that is no number")
-        if (talk := self._talks.get(message["channel"])) is not None:
-            talk.outlet.give_room(size)
+        if (talk := self._talks.get(told.channel)) is not None:
+            talk.outlet.give_room(told.size)
 
-    def on_close(self, message: Message) -> None:
+    def on_close(self, told: CloseChannel) -> None:
         """The host sends no more."""
-        if (talk := self._talks.get(message["channel"])) is not None:
-            broken = ConnectionResetError("the stream broke off") if message.get("reason") == "broken" else None
+        if (talk := self._talks.get(told.channel)) is not None:
+            broken = ConnectionResetError("the stream broke off") if told.reason == "broken" else None
             talk.inlet.end(broken)
             talk.outlet.close()
 
@@ -246,10 +234,10 @@ async def _give_out(talk: _Talk, socket: Socket) -> None:
         pass
 
 
-def _model(path: Any, schema: Any, *, is_text: bool = False) -> type[BaseModel] | None:
+def _model(path: str, schema: Any, *, is_text: bool = False) -> type[BaseModel] | None:
     if schema is None:
         return None
-    name = "".join(part.capitalize() for part in str(path).split("/")[-2:] if part.isidentifier()) or "Body"
+    name = "".join(part.capitalize() for part in path.split("/")[-2:] if part.isidentifier()) or "Body"
     return model_of_schema(name, read_mapping(schema, "the schema of a host's route"), is_text=is_text)
 
 

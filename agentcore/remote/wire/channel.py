@@ -53,7 +53,7 @@ class Outlet:
 
     def give_room(self, size: int) -> None:
         """The other side has taken so much."""
-        self._room += size
+        self._room = min(self._room + size, ROOM_BYTES)
         if self._room > 0:
             self._has_room.set()
 
@@ -83,7 +83,7 @@ class Inlet:
         if self._is_over:
             return
         self._held.append(data)
-        self._held_bytes += len(data)
+        self._held_bytes += len(data) + _TEXT_COST
         if self._held_bytes > 2 * ROOM_BYTES + len(data):
             raise LinkError("more than a channel has room for")
         self._news.set()
@@ -97,7 +97,7 @@ class Inlet:
         while True:
             while self._held:
                 data = self._held.popleft()
-                self._held_bytes -= len(data)
+                self._held_bytes -= len(data) + _TEXT_COST
                 self._peer.tell({"type": self._credit, "channel": self._number, "size": len(data) + _TEXT_COST})
                 yield data
             if self._is_over:

@@ -17,6 +17,10 @@ SendBlob = Callable[[bytes], Awaitable[int]]
 TakeBlob = Callable[[Any], bytes]
 
 _NAME_CHARS = 200
+_TEXT_CHARS = 64 * 1024
+_NOT_SIMPLE = (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration)
+"""Exceptions that are not made of a text alone, or that a future cannot hold."""
+
 _TRACEBACK_CHARS = 32_000
 _RESOURCE_FIELDS = {
     "resource_id": str,
@@ -67,8 +71,9 @@ def error_of(wire: Any) -> Exception:
 
 def _failure(name: str, message: str, traceback: Any) -> Exception:
     known = getattr(builtins, name, None)
-    is_simple = isinstance(known, type) and issubclass(known, Exception) and not issubclass(known, UnicodeError)
-    kind: Any = known if is_simple else type(name[:_NAME_CHARS], (RemoteFailure,), {"__module__": "builtins"})
+    is_simple = isinstance(known, type) and issubclass(known, Exception) and not issubclass(known, _NOT_SIMPLE)
+    called = name[:_NAME_CHARS].replace("\0", "") or "Exception"
+    kind: Any = known if is_simple else type(called, (RemoteFailure,), {"__module__": "builtins"})
     failure: Exception = kind(message)
     if type(traceback) is str and traceback:
         failure.add_note(f"in the process of its host:\n{traceback[-_TRACEBACK_CHARS:]}")
@@ -81,7 +86,7 @@ def _failure(name: str, message: str, traceback: Any) -> Exception:
 async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
     """A result but for its data, which are JSON text already; its bytes go ahead as blobs."""
     blocks = result.blocks()
-    if all([type(block) is Text for block in blocks]):  # noqa: C419 - quicker
+    if all([type(block) is Text and len(block.text) <= _TEXT_CHARS for block in blocks]):  # noqa: C419 - quicker
         wire: Wire = {"content": [block.to_json() for block in blocks]}
     else:
         wire = {"content": [await _block_to_wire(block, send_blob) for block in blocks]}
@@ -113,7 +118,9 @@ def result_of(wire: Any, take_blob: TakeBlob) -> ToolResult:
 
 async def _block_to_wire(block: ContentBlock, send_blob: SendBlob) -> Wire:
     if isinstance(block, Text):
-        return {"type": "text", "text": block.text}
+        if len(block.text) <= _TEXT_CHARS:
+            return {"type": "text", "text": block.text}
+        return {"type": "text", "blob": await send_blob(block.text.encode("utf-8", "backslashreplace"))}
     if isinstance(block, ArtifactLink):
         return block.to_json()
     if isinstance(block, EmbeddedResource):
@@ -130,7 +137,7 @@ def _block_of(wire: Any, take_blob: TakeBlob) -> ContentBlock:
         raise TypeError("a block of a result that is no object")
     kind = wire["type"]
     if kind == "text":
-        return Text(wire["text"])
+        return Text(take_blob(wire["blob"]).decode() if "blob" in wire else wire["text"])
     if kind == "artifact":
         return ArtifactLink(wire["artifactId"], wire["mime"], wire["sizeBytes"], wire["name"], wire.get("preview", ""))
     if kind == "resource":
