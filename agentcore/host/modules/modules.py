@@ -84,7 +84,8 @@ class Modules:
         async with self._change:
             for name in names:
                 record = self.records.get(name)
-                if record is not None and record.state in ("ready", "loading"):
+                # one that failed did so because of this, which says more
+                if record is not None and record.state in ("ready", "loading", "failed"):
                     await self._lifecycle.lose(record, reason)
 
     async def start_again(self, names: Iterable[str]) -> None:

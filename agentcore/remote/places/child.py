@@ -21,7 +21,7 @@ from agentcore.secrets import is_secret_variable
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
-HELLO_SECONDS = 30.0
+HELLO_SECONDS = 25.0
 """How long a host may take to be there."""
 
 _KEY_BYTES = 256
@@ -65,6 +65,10 @@ class Child(Protocol):
     @property
     def ended_as(self) -> str:
         """How it has ended, in words; empty: nobody knows."""
+        ...
+
+    async def wait_for_words(self) -> None:
+        """Wait until what it wrote has been read, of one that has ended."""
         ...
 
     @property
@@ -133,6 +137,10 @@ class EndingChild:
         """See `Child.ended_as`."""
         code = None if self._process is None else self._process.exit_code
         return "" if code is None else _words(code)
+
+    async def wait_for_words(self) -> None:
+        """See `Child.wait_for_words`."""
+        await self._output.ended.wait()
 
     @property
     def last_words(self) -> str:
@@ -205,6 +213,9 @@ class OutlivingChild:
         """See `Child.ended_as`."""
         code = None if self._process is None else self._process.poll()
         return "" if code is None else _words(code)
+
+    async def wait_for_words(self) -> None:
+        """See `Child.wait_for_words`: they are in a file."""
 
     @property
     def last_words(self) -> str:

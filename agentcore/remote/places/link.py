@@ -43,6 +43,7 @@ MESSAGES_PER_SECOND = 20_000
 """What a host may say on average over two seconds; one that says more is cut off."""
 
 _DONE_SECONDS = 0.5
+_REASON_SECONDS = 1.0
 _TIMEOUT_SECONDS_MAX = 3600.0
 _SUBSCRIPTIONS = 1_000
 _RESOURCES = 1_000
@@ -128,6 +129,7 @@ class HostLink:
         self._last_module = 0
         self._pings: dict[int, asyncio.Future[None]] = {}
         self._is_greeted = False
+        self._reason: asyncio.Future[str] = self._loop.create_future()
         self._refusals = self._saving_bytes = 0
         self._loading = asyncio.Semaphore(_LOADS)
         on_request = {
@@ -235,12 +237,14 @@ class HostLink:
         """Whether the host runs any module."""
         return bool(self._modules)
 
-    def lose(self, error: Callable[[str], ToolError]) -> None:
-        """End all calls that the host worked on; `error` makes what they end with, of the module's name."""
+    def lose(self, reason: str) -> None:
+        """End all calls that the host worked on, and say why it has ended."""
+        if not self._reason.done():
+            self._reason.set_result(reason)
         sent, self._sent = self._sent, {}
         for each in sent.values():
             if each.result is not None and not each.result.done():
-                each.result.set_exception(error(each.module.name))
+                each.result.set_exception(gone(each.module.name, reason))
         for ping in self._pings.values():
             ping.cancel()
         self._pings.clear()
@@ -330,7 +334,7 @@ class HostLink:
         sent.result = self._loop.create_future()
         try:
             if self.peer.ended is not None:
-                raise gone(module.name, self.peer.ended)
+                raise gone(module.name, await self._why() or self.peer.ended)
             self.peer.send_encoded(to_json(self._message("tool.call", number, sent, tool, arguments)))
             return await sent.result
         except asyncio.CancelledError:
@@ -385,7 +389,15 @@ class HostLink:
         try:
             return await self.peer.request(message)
         except LinkError as exc:
-            raise ToolError("module_failed", f"the host {self.name!r} has ended: {exc}", host=self.name) from exc
+            reason = await self._why() or str(exc)
+            raise ToolError("module_failed", f"the host {self.name!r} has ended: {reason}", host=self.name) from exc
+
+    async def _why(self) -> str:
+        """Why the host has ended, which is known soon after its link has; empty: it was ended in order."""
+        if not self.peer.ended:
+            return ""
+        await asyncio.wait({self._reason}, timeout=_REASON_SECONDS)
+        return self._reason.result() if self._reason.done() else ""
 
     def _open(self, context: CallContext, module: LinkedModule) -> tuple[int, _Sent]:
         self._next += 1

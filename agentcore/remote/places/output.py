@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,10 @@ _LINES_PER_SECOND = 200
 _LINE_CHARS = 4_000
 _WORDS_CHARS = 2_000
 _HELD_BYTES = 64 * 1024
+_PAUSE_SECONDS = 0.1
+_BYTES_PER_PAUSE = 1024 * 1024
+_LEVELS = frozenset(("debug", "info", "warning", "error", "critical"))
+_KEY = re.compile(r"(?!(?:self|event|host|exc_info|stack_info|positional_args)$)[a-z][a-z0-9_]{0,63}")
 _FILE_BYTES = 4 * 1024 * 1024
 _FOLLOW_SECONDS = 0.5
 
@@ -44,7 +49,8 @@ class _Output:
         """Take the next bytes."""
         *lines, self._held = (self._held + data).split(b"\n")
         self._held = self._held[-_HELD_BYTES:]
-        for line in lines:
+        self._left_out += max(len(lines) - _LINES_KEPT, 0)
+        for line in lines[-_LINES_KEPT:]:
             self._take_line(line)
 
     def take_rest(self) -> None:
@@ -62,9 +68,9 @@ class _Output:
             self._words.append(text)
             fields = {"event": "host_wrote", "level": "info", "text": text}
         if self._may_log():
-            event, level = str(fields.pop("event")), fields.pop("level", "info")
-            write = {"warning": log.warning, "error": log.error, "critical": log.critical}.get(level, log.info)
-            write(event, host=self._name, **{key: value for key, value in fields.items() if key.isidentifier()})
+            event, level = fields["event"][:_LINE_CHARS], fields.pop("level", "info")
+            write = getattr(log, level) if type(level) is str and level in _LEVELS else log.info
+            write(event, host=self._name, **{key: value for key, value in fields.items() if _KEY.fullmatch(key)})
 
     def _may_log(self) -> bool:
         second = int(self._loop.time())
@@ -85,8 +91,10 @@ class PipedOutput(asyncio.Protocol):
     def __init__(self, name: str) -> None:
         self._name, self._output = name, _Output(name)
         self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.BaseTransport | None = None
+        self._transport: asyncio.ReadTransport | None = None
         self._connecting: asyncio.Task[None] | None = None
+        self._since, self._bytes = 0.0, 0
+        self.ended = asyncio.Event()
 
     @contextmanager
     def opened(self) -> Iterator[int]:
@@ -114,15 +122,29 @@ class PipedOutput(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
+        assert isinstance(transport, asyncio.ReadTransport)  # noqa: S101 - a pipe's
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
         self._output.take(data)
+        now = self._loop.time()
+        if now - self._since > _PAUSE_SECONDS:
+            self._since, self._bytes = now, 0
+        self._bytes += len(data)
+        if self._bytes > _BYTES_PER_PAUSE and self._transport is not None:
+            # to read all that it writes would leave no time for anybody else: it waits until somebody reads on
+            self._transport.pause_reading()
+            self._loop.call_later(_PAUSE_SECONDS, self._read_on)
+
+    def _read_on(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
         self._output.take_rest()
+        self.ended.set()
 
     async def _connect(self, reading: Any) -> None:
         await self._loop.connect_read_pipe(lambda: self, reading)
@@ -185,5 +207,4 @@ def _log_line(line: bytes) -> dict[str, Any] | None:
         fields = pydantic_core.from_json(line)
     except ValueError:
         return None
-    fields.pop("host", None)
     return fields if isinstance(fields.get("event"), str) else None

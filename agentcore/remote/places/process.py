@@ -22,7 +22,7 @@ from agentcore.host.discovery.installed import InstalledModule, packages_of
 from agentcore.host.discovery.local import LocalModule, local_file
 from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
 from agentcore.remote.places.foreign import ForeignModule
-from agentcore.remote.places.link import HostLink, LinkedModule, gone
+from agentcore.remote.places.link import HostLink, LinkedModule
 from agentcore.remote.places.messages import HeldModule, HeldResource, Hello, Loaded, read_answer
 from agentcore.remote.places.module import RemoteModule, remote_module
 from agentcore.remote.places.services import PlaceServices
@@ -38,6 +38,8 @@ ENDS_IN_A_MINUTE = 3
 
 _PAUSES = (0.0, 1.0, 3.0)
 _LOOK_SECONDS = 0.2
+_MEMORY_SECONDS = 0.05
+"""A process can take some hundred megabytes in this time."""
 _PING_SECONDS = 1.0
 _REASON_SECONDS = 0.5
 _END_SECONDS = 12.0
@@ -174,6 +176,8 @@ class ProcessHost:
                     raise ToolError("host_unavailable", f"host {self.name!r} is stopping", host=self.name)
                 self._codes.clear()
                 self._fingerprints.clear()
+                if self._has_ended_too_often():
+                    self._ends.clear()  # it is not started again by itself: somebody wants it to be tried anew
                 # in a context of its own: what it begins is no module's, though it may be for one
                 loop = asyncio.get_running_loop()
                 self._running = await loop.create_task(self._run(), name=f"host:{self.name}", context=Context())
@@ -196,8 +200,12 @@ class ProcessHost:
         running = _Running(self.name, self._services, self._child(), self._ended)
         try:
             await running.start(self._config)
+        except asyncio.CancelledError:
+            await running.close(0)
+            raise
         except (OSError, LinkError, TimeoutError) as exc:
-            reason = await running.close(0) or str(exc) or type(exc).__name__
+            told = str(exc) or f"it did not greet within {HELLO_SECONDS:g} s"
+            reason = await running.close(0, told)
             raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
         return running
 
@@ -287,6 +295,7 @@ class ProcessHost:
                 await self._running.close(_END_SECONDS)
                 self._running = None
         await self._supervisor.close()
+        await asyncio.to_thread(self._services.forget_files, self.name)
 
 
 class _Running:
@@ -356,8 +365,8 @@ class _Running:
         self.link.let_go()
         self._child.close()
 
-    async def close(self, grace_s: float) -> str:
-        """End the process in order; gives why it had ended before, if it had."""
+    async def close(self, grace_s: float, reason: str = "") -> str:
+        """End the process in order; gives why it had ended before, if it had, else the reason."""
         self._is_closing = True
         self._stop_watching()
         if hasattr(self, "link"):
@@ -373,9 +382,9 @@ class _Running:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KILL_SECONDS):
                     await self._over.wait()
-        reason = self._reason or await self._why("")
+        why = self._reason or (await self._why(reason) if reason else "")
         self._child.close()
-        return reason
+        return why
 
     def _stop_watching(self) -> None:
         if self._watch is not None:
@@ -413,9 +422,11 @@ class _Running:
             self._ending = self._loop.create_task(self._end(reason), name=f"host:{self._name}:end")
 
     async def _end(self, reason: str) -> None:
+        if not self.link.peer.is_lost:
+            self._child.kill()  # it was cut off
         self._reason = await self._why(self._reason or reason)
         self.modules = self.link.module_names
-        self.link.lose(lambda module: gone(module, self._reason))
+        self.link.lose(self._reason)
         self._stop_watching()
         if not self._child.is_over:
             self._child.kill()
@@ -427,7 +438,10 @@ class _Running:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
-        reason = self._reason or self._child.ended_as or reason
+                await self._child.wait_for_words()
+        # a process that was cut off ends after that: how it did says nothing then
+        is_cut_off = bool(reason) and hasattr(self, "link") and not self.link.peer.is_lost
+        reason = self._reason or ("" if is_cut_off else self._child.ended_as) or reason
         last = self._child.last_words
         return f"{reason}; it wrote: {last}" if last else reason
 
@@ -439,7 +453,7 @@ class _Running:
         limit_s = self._services.blocked_s
         try:
             while True:
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_LOOK_SECONDS if config.memory_mb is None else _MEMORY_SECONDS)
                 if config.memory_mb is not None and (used := _memory_kib(self.pid)) > config.memory_mb * _KIB:
                     self._kill(f"it used {used // _KIB} MiB of memory, and may use {config.memory_mb}")
                 now = self._loop.time()

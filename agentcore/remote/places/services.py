@@ -1,5 +1,6 @@
 """What places need of their server."""
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,3 +61,11 @@ class PlaceServices:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700)
         return folder
+
+    def forget_files(self, host: str) -> None:
+        """Remove what the page needed of all modules of a host, and its folder, if nothing else is there."""
+        folder = self.state.path / "hosts" / host
+        shutil.rmtree(folder / "files", ignore_errors=True)
+        for each in (folder, folder.parent):
+            with contextlib.suppress(OSError):  # a host that goes on has something there
+                each.rmdir()

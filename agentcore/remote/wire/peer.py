@@ -66,6 +66,10 @@ class Peer:
         on_end: Told once why the link has ended; empty: it was closed in order.
         per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
 
+    Attributes:
+        ended: Why the link has ended; None: it has not.
+        is_lost: Whether it ended because the other side has gone.
+
     Types that are in neither table are ignored: the other side may be newer. A request that fails is answered with its
     error; a `LinkError` of either function says that the other side broke the protocol, and ends the link.
     """
@@ -92,6 +96,7 @@ class Peer:
         self._whole: dict[int, None] = {}
         self._blob_bytes = self._last_blob = 0
         self.ended: str | None = None
+        self.is_lost = False
         self._allowed = None if per_second is None else int(per_second * _FLOOD_SECONDS)
         self._counted, self._counting_since = 0, self._loop.time()
 
@@ -196,7 +201,7 @@ class Peer:
                 if not done.done():
                     done.set_result(None)
         except ConnectionError as exc:
-            self.end(str(exc) or "the connection was lost")
+            self.lose(str(exc) or "the connection was lost")
         finally:
             self._pump = None
 
@@ -354,7 +359,7 @@ class Peer:
         if self.ended is not None:
             return
         self.ended = reason  # first: what cannot be sent ends the link, too
-        if reason:
+        if reason and not self.is_lost:
             self._transport.send_text(to_json({"type": "goodbye", "reason": reason}))
         self._transport.close()
         error = LinkError(reason or "the link was closed")
@@ -374,6 +379,11 @@ class Peer:
         self._blobs.clear()
         self._whole.clear()
         self._on_end(reason)
+
+    def lose(self, reason: str) -> None:
+        """The same of a link whose other side has gone."""
+        self.is_lost = self.is_lost or self.ended is None
+        self.end(reason)
 
 
 def _number(value: Any) -> int:

@@ -52,7 +52,7 @@ class StreamLink(asyncio.BufferedProtocol):
         """See `asyncio.BufferedProtocol`."""
         self._is_lost = True
         self._room.set()
-        self.peer.end("the connection was lost" if exc is None else f"the connection was lost: {exc}")
+        self.peer.lose("the connection was lost" if exc is None else f"the connection was lost: {exc}")
 
     def pause_writing(self) -> None:
         """See `asyncio.BufferedProtocol`."""

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from agentcore.plain_structlog import import_without_rich
 
 _KEY_BYTES = 256
+_OOM_SCORE = "500"
 
 
 def main() -> None:
@@ -19,6 +21,9 @@ def main() -> None:
     import_without_rich()
     from agentcore.remote.worker.running import run, run_outliving  # noqa: PLC0415 - after structlog was told
 
+    with contextlib.suppress(OSError):
+        # where memory runs out, this process ends before its server does
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
     name, outliving = sys.argv[1], sys.argv[2:]
     given = os.dup(0)
     # what a module reads from there is nothing of ours

@@ -324,6 +324,8 @@ class Worker:
             head["ok"], head["result"] = True, wire
             said = to_json(head)[:-2] + b',"data":' + ended.encoded + b"}}"
             self.line.peer.send_encoded(said)
+        except ToolError as exc:  # it is too large
+            self.line.tell({**ended.head, "ok": False, "error": error_to_wire(exc)})
         except LinkError:
             pass  # where there is another server, that asks for it
 
