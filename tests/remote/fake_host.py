@@ -88,6 +88,8 @@ class FakeHost:
         elif kind == "definitions":
             tools = {"tools": self.tools, "problems": []}
             self.reply(message, tools if message["what"] == "tools" else {"component": self.component})
+        elif kind == "module.find":
+            self.reply(message, {"found": []})
         elif kind == "settings.check":
             self.reply(message, [])
         elif "id" in message and kind not in ("tool.call", "reply"):

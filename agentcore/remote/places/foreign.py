@@ -1,14 +1,13 @@
 """Modules that are installed for another interpreter than the server's: found by it, looked at here."""
 
 import importlib.metadata
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agentcore.host.containment.reading import read_text
 from agentcore.host.discovery.installed import InstalledModule
+from agentcore.remote.places.messages import FoundModule
 
 
 @dataclass(frozen=True)
@@ -24,17 +23,10 @@ class ForeignModule(InstalledModule):
     known_package: str = ""
 
     @classmethod
-    def of(cls, name: str, told: Mapping[str, Any]) -> "ForeignModule":
-        """What another interpreter has found.
-
-        Raises:
-            TypeError: It is no such thing.
-        """
-        said = {
-            key: read_text(told[key], f"{key} of a host's module") for key in ("value", "metadata", "file", "package")
-        }
-        metadata = importlib.metadata.Distribution.at(said["metadata"])
-        return cls(name, said["value"], metadata, Path(said["file"]) if said["file"] else None, said["package"])
+    def of(cls, name: str, told: FoundModule) -> "ForeignModule":
+        """What another interpreter has found."""
+        metadata = importlib.metadata.Distribution.at(told.metadata)
+        return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)
 
     @cached_property
     def file(self) -> Path | None:

@@ -337,6 +337,21 @@ class CloseChannel(OfChannel):
 # -- answers of a host -----------------------------------------------------------------------------------------------
 
 
+class FoundModule(HostMessage):
+    """What is registered for a host's interpreter under the name of a module."""
+
+    value: Text
+    metadata: Text
+    file: Text
+    package: Text
+
+
+class FoundModules(HostMessage):
+    """All that is."""
+
+    found: Annotated[list[FoundModule], Field(max_length=100)]
+
+
 class Loaded(HostMessage):
     """What a host says of a module that it has loaded."""
 

@@ -23,7 +23,7 @@ from agentcore.host.discovery.local import LocalModule, local_file
 from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
 from agentcore.remote.places.foreign import ForeignModule
 from agentcore.remote.places.link import HostLink, LinkedModule
-from agentcore.remote.places.messages import HeldModule, HeldResource, Hello, Loaded, read_answer
+from agentcore.remote.places.messages import FoundModules, HeldModule, HeldResource, Hello, Loaded, read_answer
 from agentcore.remote.places.module import RemoteModule, remote_module
 from agentcore.remote.places.services import PlaceServices
 from agentcore.remote.wire.frames import LinkError
@@ -83,10 +83,9 @@ class ProcessHost:
         if self._config.python is None:
             return None
         running = await self._start()
-        told = (await running.link.request({"type": "module.find", "name": name}))["found"]
-        if type(told) is not list:
-            raise TypeError("what the host has found is no list")
-        candidates = [ForeignModule.of(name, each) for each in told]
+        answer = await running.link.request({"type": "module.find", "name": name})
+        told = read_answer(FoundModules, answer, f"what host {self.name!r} has found")
+        candidates = [ForeignModule.of(name, each) for each in told.found]
         if len({each.source for each in candidates}) > 1:
             raise ModuleNotChosen(name, candidates)
         if candidates:
