@@ -56,7 +56,7 @@ def lying(agentcore_host, tmp_path):
         python = str(write_fake(tmp_path / "python", program))
         hosts = {"isolated": {"kind": "process", "modules": ["liar"], "python": python}}
         config = {"hosts": hosts, "limits": {"loop_blocked_max": 2}}
-        return await agentcore_host([Liar(), Near()], isolation="process", config=config, **options)
+        return await agentcore_host([Near(), Liar()], isolation="process", config=config, **options)
 
     return start
 
@@ -323,7 +323,7 @@ async def test_one_thing_is_refused_and_the_host_goes_on(lying, lie):
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     arguments = {"lie": lie, "artifact": artifact}
 
-    outcome = await host.outcome("lie", arguments, session_id="s1", principal=Principal("token"))
+    outcome = await host.outcome("lie", arguments, session_id="s1", principal=Principal("chat", "default"))
     if lie != "two results":
         assert outcome.ok, outcome.error
         assert REFUSED[lie][1] in outcome.result.content[0].text
@@ -437,7 +437,7 @@ async def test_module_of_which_the_host_says_something_wrong_fails_with_a_reason
     host = await lying(program, is_failure_expected=True)
     record = host.host.modules.get("liar")
     assert record.state == "failed"
-    assert next(iter(loaded)).partition("_")[0] in record.reason or "name" in record.reason
+    assert next(iter(loaded)) in record.reason or "it calls itself 'near'" in record.reason
     assert (await host.call("near_pid")).data == os.getpid()
 
 

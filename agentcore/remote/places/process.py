@@ -438,9 +438,9 @@ class _Running:
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
                 await self._child.wait_for_words()
-        # a process that was cut off ends after that: how it did says nothing then
-        is_cut_off = bool(reason) and hasattr(self, "link") and not self.link.peer.is_lost
-        reason = self._reason or ("" if is_cut_off else self._child.ended_as) or reason
+        if reason and not self._reason and hasattr(self, "link") and not self.link.peer.is_lost:
+            return reason  # it was cut off: how it ended after that, and what it wrote, says nothing
+        reason = self._reason or self._child.ended_as or reason
         last = self._child.last_words
         return f"{reason}; it wrote: {last}" if last else reason
 
