@@ -214,7 +214,10 @@ async def test_mutated_messages_never_break_anything(host, sent):
     record = host.host.modules.get("far")
     ended: list[str] = []
     link = HostLink(
-        "away", _Nowhere(), host.host.resources, on_hello=lambda told: None, on_end=ended.append
+        *("away", _Nowhere(), host.host.resources),
+        outlives=False,
+        on_hello=lambda told: None,
+        on_end=ended.append,
     )
     linked = LinkedModule("far", 1, record.runtime)
     link.add(linked)

@@ -10,7 +10,7 @@ from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedReso
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
 from agentcore.host.containment.reading import read_flag, read_mapping, read_text
-from agentcore.host.containment.tool_errors import plain_error
+from agentcore.host.containment.tool_errors import WrongToolError, plain_error
 
 Wire = dict[str, Any]
 SendBlob = Callable[[bytes], Awaitable[int]]
@@ -45,8 +45,13 @@ def error_to_wire(exc: BaseException) -> Wire:
     """What was raised: a `ToolError` as it is, anything else as a defect with its traceback."""
     if issubclass(type(exc), ToolError):
         assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
-        plain = plain_error(exc)
-        return {**plain.to_json(), "untrusted": plain.untrusted}
+        try:
+            plain = plain_error(exc)
+        except WrongToolError as wrong:
+            wrong.__cause__ = exc
+            exc = wrong
+        else:
+            return {**plain.to_json(), "untrusted": plain.untrusted}
     traceback = traceback_of(exc, is_of_module)
     return {"defect": type_name(exc)[:_NAME_CHARS], "message": text_of(exc), "traceback": traceback[-_TRACEBACK_CHARS:]}
 

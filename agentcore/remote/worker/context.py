@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
-from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.reported import read_fraction, read_log, read_message, read_output
@@ -36,6 +36,7 @@ class RemoteContext:
         self.task = asyncio.current_task()
         self._deadline: float = self._loop.time() + message["timeoutMs"] / 1000
         self._is_cut = False
+        self._logs = 0
         self._held: dict[str, dict[str, Any]] = {}
         self._next_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -109,7 +110,9 @@ class RemoteContext:
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         """See `agentcore.api.ToolContext.log`."""
         told = read_log(message, level)
-        self._in_loop(lambda: self._tell("log", {"message": told, "level": level}))
+        self._logs += 1
+        if self._logs <= LOGS_PER_CALL:  # the server passes on no more
+            self._in_loop(lambda: self._tell("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
         """See `agentcore.api.ToolContext.show_output`."""

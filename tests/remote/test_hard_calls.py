@@ -1,0 +1,206 @@
+"""Calls of modules in a process of their own that are cancelled, too large, too many, or fail in odd ways."""
+
+import asyncio
+import os
+import time
+from typing import Any
+
+import pytest
+
+from agentcore.api import Module, Text, ToolContext, ToolError, ToolResult, tool
+from agentcore.api.context import Principal
+
+PERSON = Principal("cli")
+LARGE = 30 * 1024 * 1024
+
+
+class Hard(Module):
+    """Does what is hard to carry over a border."""
+
+    @tool(read_only=True)
+    async def quick(self) -> int:
+        """Answer at once."""
+        return os.getpid()
+
+    @tool(read_only=True)
+    async def raise_odd(self, what: str) -> str:
+        """Fail in a way that is more than a text."""
+        if what == "group":
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._fail())
+        errors: dict[str, BaseException] = {
+            "decode": UnicodeDecodeError("utf-8", b"\xff", 0, 1, "why"),
+            "stop": StopAsyncIteration("x"),
+            "key": KeyError("k"),
+            "null": type("A\u0142d", (Exception,), {})("x"),
+            "base": GeneratorExit("x"),
+            "word": ToolError("No word", "x"),
+        }
+        raise errors[what]
+
+    async def _fail(self) -> None:
+        raise ValueError("inside")
+
+    @tool(read_only=True)
+    async def large_text(self, size: int) -> str:
+        """Give a long text."""
+        return "ä" * size
+
+    @tool(read_only=True)
+    async def large_data(self, size: int) -> ToolResult:
+        """Give much data."""
+        return ToolResult((Text("x"),), {"text": "x" * size})
+
+    @tool(read_only=True)
+    async def through(self, ctx: ToolContext, tool: str, limit_s: float = 60) -> ToolResult:
+        """Call another tool, and wait no longer than so."""
+        async with asyncio.timeout(limit_s):
+            return await ctx.call(tool, {})
+
+    @tool(read_only=True, timeout_s=60)
+    async def stubborn(self, ctx: ToolContext) -> str:
+        """Refuse to be cancelled."""
+        ctx.progress(0.0, "stubborn")
+        while True:
+            try:
+                await asyncio.sleep(600)
+            except asyncio.CancelledError:
+                continue
+
+    @tool(read_only=True)
+    async def flood(self, ctx: ToolContext, what: str) -> str:
+        """Report without an end."""
+        for number in range(100_000):
+            if what == "progress":
+                ctx.progress(0.5, f"step {number}")
+            elif what == "output":
+                ctx.show_output("line\n")
+            else:
+                ctx.log(f"line {number}")
+            if number % 1000 == 0:
+                await asyncio.sleep(0)
+        return "done"
+
+    @tool(read_only=True)
+    async def notes(self) -> str:
+        """Say more than a module may."""
+        for number in range(300):
+            self.runtime.note(f"subject {number}", "x")
+        return "done"
+
+    @tool(read_only=True)
+    async def ask_wrongly(self, ctx: ToolContext) -> str:
+        """Ask in a way that cannot be."""
+        return str(await ctx.ask("?", timeout_s=-1))
+
+    @tool(read_only=True)
+    async def large_artifact(self, ctx: ToolContext) -> ToolResult:
+        """Keep something large, and read it again."""
+        data = os.urandom(1024) * (LARGE // 1024)
+        link = await ctx.artifacts.save(data, mime="application/octet-stream", name="large.bin")
+        assert await ctx.artifacts.load(link.artifact_id) == data
+        return ToolResult((link,))
+
+
+class Near(Module):
+    """Runs in the server."""
+
+    @tool(read_only=True, timeout_s=60)
+    async def near_wait(self, ctx: ToolContext) -> str:
+        """Wait until somebody ends it."""
+        ctx.progress(0.0, "near waits")
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            vars(self)["cancelled"] = vars(self).get("cancelled", 0) + 1
+            raise
+        return "never"
+
+    @tool(read_only=True)
+    async def near_cancelled(self) -> int:
+        """How often it was cancelled."""
+        return vars(self).get("cancelled", 0)
+
+
+@pytest.fixture
+async def host(agentcore_host):
+    hosts = {"far": {"kind": "process", "modules": ["hard"]}}
+    return await agentcore_host([Hard(), Near()], isolation="process", config={"hosts": hosts})
+
+
+@pytest.mark.parametrize("what", ["group", "decode", "stop", "key", "null", "base", "word"])
+async def test_odd_exceptions_are_defects_of_one_call(host, what):
+    before = (await host.call("quick")).data
+    outcome = await host.outcome("raise_odd", {"what": what})
+    assert outcome.error.type == "internal_error"
+    assert "Traceback" not in outcome.error.message
+    assert (await host.call("quick")).data == before
+
+
+async def test_long_text_becomes_an_artifact_as_in_the_server(host):
+    before = (await host.call("quick")).data
+    result = await host.call("large_text", size=10_000_000)
+    assert result.truncated
+    assert result.content[-1].size_bytes == 20_000_000
+    outcome = await host.outcome("large_data", {"size": 4_000_000})
+    assert outcome.error.type == "result_too_large"
+    outcome = await host.outcome("large_data", {"size": 20_000_000})
+    assert outcome.error.type in ("result_too_large", "message_too_large")
+    assert (await host.call("quick")).data == before
+
+
+async def test_what_a_cancelled_call_has_begun_is_cancelled_with_it(host):
+    call = asyncio.create_task(host.outcome("through", {"tool": "near_wait"}))
+    await host.events.wait_for("call.progress", message="near waits")
+    [outer] = [each["callId"] for each in host.events.of("call.started") if each["tool"] == "through"]
+    host.host.calls.cancel(outer, PERSON)
+    assert (await call).error.type == "cancelled"
+    async with asyncio.timeout(10):
+        while (await host.call("near_cancelled")).data != 1:
+            await asyncio.sleep(0.01)
+
+
+async def test_nested_call_that_the_module_gives_up_is_cancelled_in_the_server(host):
+    outcome = await host.outcome("through", {"tool": "near_wait", "limit_s": 0.3})
+    assert outcome.error.type == "internal_error"
+    async with asyncio.timeout(10):
+        while (await host.call("near_cancelled")).data != 1:
+            await asyncio.sleep(0.01)
+
+
+async def test_tool_that_refuses_to_be_cancelled_holds_nobody_up(host):
+    call = asyncio.create_task(host.outcome("stubborn"))
+    told = await host.events.wait_for("call.progress", message="stubborn")
+    host.host.calls.cancel(told["callId"], PERSON)
+    async with asyncio.timeout(5):
+        assert (await call).error.type == "cancelled"
+    assert (await host.call("quick")).data
+
+
+@pytest.mark.parametrize("what", ["progress", "output", "log"])
+async def test_reports_without_an_end_cost_the_host_nothing(host, what):
+    before = (await host.call("quick")).data
+    assert (await host.outcome("flood", {"what": what})).ok
+    assert (await host.call("quick")).data == before
+
+
+async def test_what_a_module_may_not_say_ends_nothing(host):
+    before = (await host.call("quick")).data
+    assert (await host.outcome("notes")).ok
+    assert not (await host.outcome("ask_wrongly")).ok
+    assert (await host.call("quick")).data == before
+
+
+async def test_large_artifacts_hold_up_no_other_call(host):
+    """Several go both ways while quick calls are made, each of which overtakes them."""
+    large = [asyncio.create_task(host.outcome("large_artifact")) for _ in range(4)]
+    slowest_s, number = 0.0, 0
+    while not all(each.done() for each in large):
+        began = time.monotonic()
+        await host.call("quick")
+        slowest_s, number = max(slowest_s, time.monotonic() - began), number + 1
+        await asyncio.sleep(0.01)
+    outcomes: list[Any] = [await each for each in large]
+    assert [each.result.content[0].size_bytes for each in outcomes] == [LARGE] * 4
+    assert number > 5
+    assert slowest_s < 2.0
