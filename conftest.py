@@ -61,6 +61,8 @@ OUTSIDE = (
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
 STARTING = {"browser", "start_server", "small_disk"}
 """Fixtures that start processes."""
+IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
+"""Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,6 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()) and CHROMIUM is None:
             item.add_marker(pytest.mark.skip(reason="no chromium on PATH"))
+        if IS_ISOLATED and (stays := item.get_closest_marker("in_server")) is not None:
+            item.add_marker(pytest.mark.skip(reason=f"in the server only: {stays.args[0]}"))
         if _is_fast(item):
             item.add_marker("fast")
 
@@ -75,7 +79,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _is_fast(item: pytest.Item) -> bool:
     """Whether a test starts neither a browser nor another process, and tries no hundreds of examples."""
     return not (
-        item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
+        IS_ISOLATED
+        or item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
         or STARTING.intersection(getattr(item, "fixturenames", ()))
         or "subprocess" in vars(getattr(item, "module", item))
         or is_hypothesis_test(getattr(item, "obj", None))
