@@ -27,8 +27,8 @@ from agentcore.testing.events import EventLog
 ModuleLike = Module | type[Module] | str
 """A module for a test: an object, its class, or the name of an installed one."""
 
-Isolation = Literal["process"]
-"""Where the modules of a test run, if not in its own process."""
+Isolation = Literal["process", "server"]
+"""Where the modules of a test run: in a process of their own, or in that of the server, which is the test's."""
 
 ISOLATION_VARIABLE = "AGENTCORE_TEST_ISOLATION"
 """Set to `process`, all tests that do not say otherwise run their modules in a process of their own."""
@@ -61,8 +61,8 @@ class HostFactory(Protocol):
             is_failure_expected: Whether the test wants a module that does not get ready.
             isolation: `process`: the modules run in a process of their own, as app.json's `hosts` can have it, and what
                 a module may not assume there shows itself. Of a module that is no installed one, the class must be
-                importable by its name. What `config` says under `hosts` counts before this. None: as
-                `AGENTCORE_TEST_ISOLATION` says, else in this process.
+                importable by its name. What `config` says under `hosts` counts before this. `server`: they run in this
+                process. None: as `AGENTCORE_TEST_ISOLATION` says, else here.
         Raises:
             ModuleNotReadyError: A module did not get ready, with its traceback.
             ConfigError: `config` is not valid.

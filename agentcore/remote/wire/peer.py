@@ -61,7 +61,8 @@ class Peer:
 
     Args:
         transport: What carries its frames.
-        on_request: Called for each request, by its type; what it gives is the reply, a `ToolError` its error.
+        on_request: Called for each request, by its type; what it gives is the reply, what it raises its error. A
+            `LinkError` ends the link.
         on_message: Called for each message that wants no reply, by its type.
         on_end: Told once why the link has ended; empty: it was closed in order.
         per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
@@ -134,6 +135,7 @@ class Peer:
         Raises:
             ToolError: What the other side answers instead; `message_too_large`.
             LinkError: The link ended, or had ended.
+            Exception: What else was raised there.
         """
         if self.ended is not None:
             raise LinkError(self.ended or "the link was closed")

@@ -52,8 +52,12 @@ def error_to_wire(exc: BaseException) -> Wire:
             exc = wrong
         else:
             return {**plain.to_json(), "untrusted": plain.untrusted}
-    traceback = traceback_of(exc, is_of_module)
-    return {"defect": type_name(exc)[:_NAME_CHARS], "message": text_of(exc), "traceback": traceback[-_TRACEBACK_CHARS:]}
+    return {
+        "defect": type_name(exc)[:_NAME_CHARS],
+        "kind": next(kind.__name__ for kind in type(exc).__mro__ if vars(builtins).get(kind.__name__) is kind),
+        "message": text_of(exc),
+        "traceback": traceback_of(exc, is_of_module)[-_TRACEBACK_CHARS:],
+    }
 
 
 def error_of(wire: Any) -> Exception:
@@ -65,7 +69,8 @@ def error_of(wire: Any) -> Exception:
     error = read_mapping(wire, "an error of a host", mends_text=True)
     message = read_text(error.get("message"), "the message of an error of a host")
     if "defect" in error:
-        return _failure(read_text(error["defect"], "the name of a defect of a host"), message, error.get("traceback"))
+        name = read_text(error["defect"], "the name of a defect of a host")
+        return _failure(name, error.get("kind", name), message, error.get("traceback"))
     kind = read_text(error.get("type"), "the type of an error of a host")
     found = ToolError(
         kind, message, retryable=error.get("retryable") is True, untrusted=error.get("untrusted") is not False
@@ -74,11 +79,15 @@ def error_of(wire: Any) -> Exception:
     return plain_error(found)
 
 
-def _failure(name: str, message: str, traceback: Any) -> Exception:
-    known = getattr(builtins, name, None)
-    is_simple = isinstance(known, type) and issubclass(known, Exception) and not issubclass(known, _NOT_SIMPLE)
-    called = name[:_NAME_CHARS].replace("\0", "") or "Exception"
-    kind: Any = known if is_simple else type(called, (RemoteFailure,), {"__module__": "builtins"})
+def _failure(name: str, known: Any, message: str, traceback: Any) -> Exception:
+    base = getattr(builtins, known, None) if type(known) is str else None
+    is_simple = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, _NOT_SIMPLE)
+    if is_simple and name == known:
+        kind: Any = base
+    else:
+        # caught here by what it is there, as far as both sides know that
+        bases: tuple[Any, ...] = (RemoteFailure, base) if is_simple else (RemoteFailure,)
+        kind = type(name[:_NAME_CHARS].replace("\0", "") or "Exception", bases, {"__module__": "builtins"})
     failure: Exception = kind(message)
     if type(traceback) is str and traceback:
         failure.add_note(f"in the process of its host:\n{traceback[-_TRACEBACK_CHARS:]}")

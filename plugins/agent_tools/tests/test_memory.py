@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcore.api import ToolError
+from agentcore.api.context import Principal
 from agentcore.testing import HostFactory, RunningHost
 
 pytestmark = pytest.mark.spec("P2")
@@ -78,6 +79,7 @@ async def test_memory_outlives_a_reload_of_the_module(host: RunningHost) -> None
     assert keys(await remember(host, "list")) == ["a"]
 
 
+@pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_memories_are_bounded(host: RunningHost, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("agentcore_agent_tools.memory"), "MEMORIES", 2)  # a reload makes it another one
     for key in ("a", "b", "a"):
@@ -87,12 +89,16 @@ async def test_memories_are_bounded(host: RunningHost, monkeypatch: pytest.Monke
     assert caught.value.type == "memory_full"
 
 
-async def test_saving_is_a_write_and_searching_reads(host: RunningHost) -> None:
-    definition = host.host.registry.tools["memory"].definition
-    assert definition.preview is not None
-    for action, effects in (("save", {"write"}), ("delete", {"write"}), ("search", {"read"}), ("list", {"read"})):
-        preview: Any = definition.preview(None, {"action": action})  # type: ignore[arg-type]
-        assert preview.effects == effects
+async def test_saving_is_a_write_and_searching_reads(agentcore_host: HostFactory) -> None:
+    host = await agentcore_host(modules=["agent_tools"], config={"approvals": {"mode": "ask_writes"}})
+    host.answer_approvals(approve=True)
+    given = {"key": "a", "content": "words", "query": "words"}
+    for action in ("save", "search", "list", "delete"):
+        assert (await host.outcome("memory", {"action": action, **given}, principal=Principal("chat"))).ok
+    assert [(request.arguments["action"], request.preview.effects) for request in host.asked] == [
+        ("save", {"write"}),
+        ("delete", {"write"}),
+    ]
 
 
 @settings(deadline=None)

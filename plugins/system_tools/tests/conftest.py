@@ -35,6 +35,19 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture
+def unseen_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of a display that is not there. To be asked for before a host, which begins with this environment."""
+    monkeypatch.setenv("DISPLAY", ":4711")
+
+
+@pytest.fixture
+def secret(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A key in the environment. To be asked for before a host."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    return "sk-secret"
+
+
 @pytest.fixture(scope="session")
 def x_server() -> Iterator[str]:
     """The name of the display of an X server of our own, with one screen of 640×480."""

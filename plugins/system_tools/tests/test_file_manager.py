@@ -70,19 +70,16 @@ async def test_link_inside_the_workspace_shows_what_it_leads_to(file_manager, ho
 
 @pytest.mark.spec("T5")
 async def test_without_a_file_manager_on_the_bus_xdg_open_gets_the_folder_and_no_key(
-    session_bus, programs, host, file, monkeypatch
+    session_bus, programs, unseen_display, secret, host, file
 ) -> None:
-    monkeypatch.setenv("DISPLAY", ":4711")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     note = programs("xdg-open", 'echo "$@" > "$NOTE"; env >> "$NOTE"')
     result = await host.call("open_in_folder", path="söme folder/a#b.txt")
     assert result.data["shown_by"] == "xdg_open"
     assert note.read_text().splitlines()[0] == f"{file.parent}/"
-    assert "sk-secret" not in note.read_text()
+    assert secret not in note.read_text()
 
 
-async def test_file_manager_that_stays_open_is_left_to_the_person(programs, host, file, monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("DISPLAY", ":4711")
+async def test_file_manager_that_stays_open_is_left_to_the_person(programs, unseen_display, host, file, tmp_path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     note = programs("xdg-open", f'cat {gate} > "$NOTE"')
@@ -103,17 +100,18 @@ async def test_missing_path_and_one_outside_are_errors_before_anybody_is_asked(h
     assert host.asked == []
 
 
-async def test_machine_without_a_desktop_or_a_file_manager_says_so(programs, failure, file, monkeypatch) -> None:
+async def test_machine_without_a_desktop_says_so(programs, failure, file) -> None:
     assert (await failure("open_in_folder", path="söme folder")).type == "no_display"
-    monkeypatch.setenv("DISPLAY", ":4711")
+
+
+async def test_desktop_without_a_file_manager_says_so(programs, unseen_display, failure, file) -> None:
     assert (await failure("open_in_folder", path="söme folder")).type == "no_file_manager"
     programs("xdg-open", "exit 3")
     error = await failure("open_in_folder", path="söme folder")
     assert (error.type, error.context["exit_code"]) == ("open_failed", 3)
 
 
-async def test_program_that_cannot_be_started_is_an_error(programs, failure, file, monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("DISPLAY", ":4711")
+async def test_program_that_cannot_be_started_is_an_error(programs, unseen_display, failure, file, tmp_path) -> None:
     programs("xdg-open", "")
     (tmp_path / "bin/xdg-open").write_text("#!/nowhere/at/all\n")
     assert (await failure("open_in_folder", path="söme folder")).type == "program_failed"

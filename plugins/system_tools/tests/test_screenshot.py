@@ -90,9 +90,11 @@ async def test_model_is_asked_about_with_what_it_would_write(window, host) -> No
 
 
 @pytest.mark.spec("T5")
-async def test_without_a_display_the_error_says_so(failure, monkeypatch) -> None:
+async def test_without_a_display_the_error_says_so(failure) -> None:
     assert (await failure("screenshot")).type == "no_display"
-    monkeypatch.setenv("DISPLAY", ":4711")
+
+
+async def test_with_a_display_that_is_not_there_the_error_says_so(unseen_display, failure) -> None:
     assert (await failure("screenshot")).type == "no_display"
 
 
@@ -113,13 +115,12 @@ def wayland(monkeypatch, programs, tmp_path):
     return programs
 
 
-async def test_grim_takes_the_picture_of_a_wayland_session(wayland, host, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+async def test_grim_takes_the_picture_of_a_wayland_session(wayland, secret, host, tmp_path) -> None:
     note = wayland("grim", f'env > "$NOTE"; cat {tmp_path}/screen.png')
     picture = picture_of(await host.call("screenshot", region={"x": 4, "y": 6, "width": 3, "height": 3}))
     assert (picture.size, picture.getpixel((1, 1))) == ((3, 3), BLUE)
     assert "WAYLAND_DISPLAY=wayland-0" in note.read_text()
-    assert "sk-secret" not in note.read_text()
+    assert secret not in note.read_text()
 
 
 @pytest.fixture
