@@ -159,7 +159,7 @@ class Host:
         self.has_started = False
         self._places = places
         self.loop_blocked: dict[str, int] = {}
-        self._watchdog = Watchdog(self.registry.records.values, self._count_blocked, self._guard)
+        self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
 
     @classmethod
@@ -359,7 +359,11 @@ class Host:
         registered = self.registry.tools.get(tool)
         return None if registered is None else registered.definition
 
-    def _count_blocked(self, holder: Holder, seconds: float) -> None:
+    def _code_of_modules(self) -> dict[str, tuple[str, ...]]:
+        return {record.name: record.source_dirs for record in list(self.registry.records.values())}
+
+    def count_blocked(self, holder: Holder, seconds: float) -> None:
+        """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
         record = self.modules.records.get(holder.module)
         if record is not None:

@@ -16,7 +16,7 @@ class Clumsy(Module):
             "save": lambda: ctx.artifacts.save(b"x", mime=3, name="a.txt"),
             "no lines": lambda: ctx.artifacts.lines(link.artifact_id, 1, limit=0, chars=10),
             "no hits": lambda: ctx.artifacts.find_lines(link.artifact_id, "two", 1, limit=0),
-            "ask": lambda: ctx.ask("Which?", options=["a", "b"], timeout_s=0),
+            "ask": lambda: ctx.ask("Which?", options=["a", "b"], timeout_s=5),
             "call": lambda: ctx.call("slip", {"how": 3}),
             "unknown": lambda: ctx.artifacts.load("gone"),
         }

@@ -6,11 +6,14 @@ has no context, threads and processes, is noted when it begins.
 
 import asyncio
 import gc
+import inspect
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Collection
 from contextvars import Context, ContextVar
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -86,3 +89,18 @@ def _note_process(process: "subprocess.Popen[Any]", *arguments: Any, **options: 
                 for pid in ended:
                     del _children[pid]
             _children[process.pid] = owner
+
+
+def source_dirs(target: Any) -> tuple[str, ...]:
+    """The folder of the package that a class or an object is from, or its file: code from there is the module's own."""
+    # of a function, which makes the modules of a family, its own module and not that of functions
+    kind = target if isinstance(target, type) or inspect.isfunction(target) else type(target)
+    module = target if inspect.ismodule(target) else sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return ()
+    return (f"{Path(file).parent}/",) if Path(file).name == "__init__.py" or _has_package(module) else (file,)
+
+
+def _has_package(module: Any) -> bool:
+    return bool(getattr(module, "__package__", ""))

@@ -3,9 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import structlog
 
@@ -14,33 +14,58 @@ from agentcore.host.containment.ownership import owner_of_task
 from agentcore.host.containment.stack import stack_of
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.host.event_loop.clock import LoopClock
-from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.supervision.holder import Holder, holder_of
-
-if TYPE_CHECKING:
-    from agentcore.host.modules.module_record import ModuleRecord
 
 log = structlog.get_logger(__name__)
 
 _OF_A_CALL = ("call:", "preview:")
 
 
+class Outside(Protocol):
+    """A process that watches from outside as well, and hears of each look."""
+
+    def beat(self) -> None:
+        """The event loop has turned."""
+        ...
+
+    def beat_of_watchdog(self) -> None:
+        """The thread that watches it has looked."""
+        ...
+
+    def tell_holder(self, holder: Holder) -> None:
+        """This holds it now."""
+        ...
+
+
+class Nobody:
+    """Implements `Outside` where no such process is told."""
+
+    def beat(self) -> None:
+        """See `Outside`."""
+
+    def beat_of_watchdog(self) -> None:
+        """See `Outside`."""
+
+    def tell_holder(self, holder: Holder) -> None:
+        """See `Outside`."""
+
+
 class Watchdog:
     """A thread that looks at the event loop's thread when its heartbeat is late.
 
     Args:
-        modules: Gives the modules whose code is looked for.
+        folders: Gives the modules whose code is looked for, each with how the names of its files begin.
         on_blocked: Told in the event loop who held it and for how many seconds, when it is over.
-        guard: A process that may watch from outside as well, and then hears of each look.
+        outside: Who watches as well.
     """
 
     def __init__(
         self,
-        modules: Callable[[], Iterable["ModuleRecord"]],
+        folders: Callable[[], Mapping[str, tuple[str, ...]]],
         on_blocked: Callable[[Holder, float], None],
-        guard: LoopGuard,
+        outside: Outside,
     ) -> None:
-        self._modules, self._on_blocked, self._guard = modules, on_blocked, guard
+        self._folders, self._on_blocked, self._outside = folders, on_blocked, outside
         self._beat = time.monotonic()
         self._holder: Holder | None = None
         self._held_s = 0.0
@@ -50,7 +75,9 @@ class Watchdog:
         self._handle: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Begin to watch the running event loop."""
+        """Begin to watch the running event loop; again: nothing happens."""
+        if self._handle is not None:
+            return
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._clock = LoopClock.install(self._loop)
@@ -91,7 +118,7 @@ class Watchdog:
         now = time.monotonic()
         late_s = now - self._beat - LOOP_BEAT_SECONDS
         self._beat = now
-        self._guard.beat()
+        self._outside.beat()
         if self._held_s:
             self._report()
         # the turn in which an import has ended waited as well
@@ -112,7 +139,7 @@ class Watchdog:
     def _watch(self) -> None:
         looked_at = time.monotonic()
         while not self._ended.wait(LOOP_BEAT_SECONDS):
-            self._guard.beat_of_watchdog()
+            self._outside.beat_of_watchdog()
             former, looked_at = looked_at, time.monotonic()
             beat = self._beat
             is_known = self._holder is not None or self._held_s > 0
@@ -124,7 +151,7 @@ class Watchdog:
                     self._tell(holder)
 
     def _tell(self, holder: Holder) -> None:
-        self._guard.tell_holder(holder)
+        self._outside.tell_holder(holder)
         log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
     def _find(self) -> Holder:
@@ -132,6 +159,6 @@ class Watchdog:
         task = asyncio.current_task(self._loop)
         name = "" if task is None else task.get_name()
         tool = next((name.removeprefix(start) for start in _OF_A_CALL if name.startswith(start)), "")
-        holder = holder_of(frames, {record.name: record.source_dirs for record in list(self._modules())})
+        holder = holder_of(frames, self._folders())
         module = holder.module or ("" if task is None else owner_of_task(task))
         return holder._replace(module=module, tool=tool if module else "")

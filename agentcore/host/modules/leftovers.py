@@ -26,7 +26,6 @@ from agentcore.host.containment.ownership import (
 )
 from agentcore.host.containment.stack import stack_of
 from agentcore.host.containment.threads import WorkerThread
-from agentcore.store.state import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
 
 _CORE = str(Path(__file__).resolve().parents[2])
@@ -67,7 +66,7 @@ async def clear_up(
     source_dirs: tuple[str, ...],
     before: Surroundings | None,
     others: Sequence[Stay],
-    state: StateDir,
+    state: Path,
 ) -> list[str]:
     """Find what a module that was released has left, end its tasks and processes, and give back signals.
 
@@ -160,12 +159,12 @@ def _watched(owners: Collection[str]) -> Iterator[str]:
             yield f"a handler of {signal.Signals(number).name} in the event loop"
 
 
-def _opened(owners: Collection[str], before: Surroundings, others: Sequence[Stay], state: StateDir) -> Iterator[str]:
+def _opened(owners: Collection[str], before: Surroundings, others: Sequence[Stay], state: Path) -> Iterator[str]:
     watched = {key.fd for key in asyncio.get_running_loop()._selector.get_map().values()}  # type: ignore[attr-defined]  # noqa: SLF001
     for fd, what in _descriptors().items():
-        if before.descriptors.get(fd) == what or fd in watched or not (opened := _lasting(fd, state.path)):
+        if before.descriptors.get(fd) == what or fd in watched or not (opened := _lasting(fd, state)):
             continue
-        keeper = _keeper(fd, state.path)
+        keeper = _keeper(fd, state)
         if keeper in owners or (not keeper and not _may_be_theirs(others, partial(_has_descriptor, fd, what))):
             yield f"{opened}, open since it was started"
 

@@ -18,6 +18,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.containment.ownership import source_dirs
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule
@@ -147,7 +148,7 @@ class Lifecycle:
             if record.loaded is None:
                 await self._load(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
-            record.source_dirs = loader.source_dirs(record.loaded.target)
+            record.source_dirs = source_dirs(record.loaded.target)
             plugin = await loader.make(record, record.loaded.target, self._config)
             await loader.adopt(record, plugin, self._config.locale)
         if record.settings is None:
@@ -268,9 +269,20 @@ class Lifecycle:
         record.offered_instructions = record.instructions = ""
 
     async def _clear_up(self, record: ModuleRecord) -> None:
-        """Find what a module has left; of modules that share their code, when the last one of them has ended."""
-        if record.placed is not None:
-            return  # it had nothing here
+        """Find what a module has left, where it ran; of modules that share their code, when the last one has ended."""
+        try:
+            left = await (self._left_here(record) if record.placed is None else record.placed.clear_up())
+        except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
+            log_failure(log, "module_leftovers_unknown", exc, module=record.name)
+            return
+        if left is None:
+            return
+        record.left_behind = list(left[:LEFTOVERS_NAMED])
+        if left:
+            log.warning("module_left", module=record.name, left=record.left_behind, number=len(left))
+
+    async def _left_here(self, record: ModuleRecord) -> Sequence[str] | None:
+        """What it has left in this process; None: others share its code, and run."""
         kin = [
             other
             for other in self.records.values()
@@ -279,22 +291,16 @@ class Lifecycle:
         ]
         if any(other.state in _RUNNING for other in kin):
             record.after = Surroundings()
-            return
+            return None
         owners = {record.name, *(other.name for other in kin)}
         others = [
             Stay(other.before, other.after)
             for other in self.records.values()
             if other.name not in owners and other.before is not None and (other.after or other.state in _RUNNING)
         ]
-        try:
-            left = await clear_up(owners, record.source_dirs, record.before, others, self._services.state)
-            record.after = Surroundings()
-        except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
-            log_failure(log, "module_leftovers_unknown", exc, module=record.name)
-            return
-        record.left_behind = left[:LEFTOVERS_NAMED]
-        if left:
-            log.warning("module_left", module=record.name, left=record.left_behind, number=len(left))
+        left = await clear_up(owners, record.source_dirs, record.before, others, self._services.state.path)
+        record.after = Surroundings()
+        return left
 
     async def lose(self, record: ModuleRecord, reason: str) -> None:
         """Take back what a module had whose place has ended: its calls and its resources have ended with it."""

@@ -4,9 +4,6 @@ What runs code of a module raises `TimeoutError` where that takes too long, and 
 """
 
 import asyncio
-import inspect
-import sys
-from pathlib import Path
 from typing import Any
 
 from agentcore.api.module import Module, tool_faults
@@ -137,18 +134,3 @@ def _entries(given: Any) -> list[Any]:
     if kind is None:
         raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
     return list(kind.__iter__(given))
-
-
-def source_dirs(target: Any) -> tuple[str, ...]:
-    """The folder of the package that a class or an object is from, or its file: code from there is the module's own."""
-    # of a function, which makes the modules of a family, its own module and not that of functions
-    kind = target if isinstance(target, type) or inspect.isfunction(target) else type(target)
-    module = target if inspect.ismodule(target) else sys.modules.get(kind.__module__)
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return ()
-    return (f"{Path(file).parent}/",) if Path(file).name == "__init__.py" or _has_package(module) else (file,)
-
-
-def _has_package(module: Any) -> bool:
-    return bool(getattr(module, "__package__", ""))

@@ -32,6 +32,14 @@ class PlacedModule(Protocol):
         """What is wrong with settings, as pydantic says it (`type`, `loc`, `msg`); none: all is right."""
         ...
 
+    async def clear_up(self) -> Sequence[str] | None:
+        """Find what it left there once it was stopped, and end what can be ended.
+
+        Returns:
+            What was found, each in a few words; None: others share its code, and run.
+        """
+        ...
+
 
 class Place(Protocol):
     """A process, or a machine, in which modules run.

@@ -49,6 +49,7 @@ class Hosts:
             roots=host.workspace.roots,
             protected=host.protected,
             own_origins=host.own_origins,
+            on_blocked=host.count_blocked,
         )
         host.own_origins.on_change.append(self._tell_origins)
         for name, config in self._config.hosts.items():

@@ -36,6 +36,7 @@ from agentcore.remote.wire.values import (
     result_of,
     result_to_wire,
 )
+from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
 
@@ -106,6 +107,7 @@ class HostLink:
         resources: All resources of the server.
         outlives: Whether the host goes on when this server ends.
         on_hello: Told what the host says of itself, when it greets.
+        on_blocked: Told which module held the host's event loop, and for how many seconds.
         on_end: Told once why the link has ended.
     """
 
@@ -117,10 +119,11 @@ class HostLink:
         *,
         outlives: bool,
         on_hello: Callable[[messages.Hello], None],
+        on_blocked: Callable[[Holder, float], None],
         on_end: Callable[[str], None],
     ) -> None:
         self.name, self.outlives = name, outlives
-        self._resources, self._on_hello = resources, on_hello
+        self._resources, self._on_hello, self._on_blocked = resources, on_hello, on_blocked
         self._loop = asyncio.get_running_loop()
         self._next = 0
         self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
@@ -161,6 +164,7 @@ class HostLink:
             "event.publish": self._told(messages.Publish, self._publish),
             "event.subscribe": self._told(messages.Subscribe, self._subscribe),
             "event.unsubscribe": self._told(messages.Unsubscribe, self._unsubscribe),
+            "module.blocked": self._told(messages.Blocked, self._blocked),
             "note": self._told(messages.Note, self._note),
             "record": self._told(messages.RecordNotice, self._record),
             "instruct": self._told(messages.Instruct, self._instruct),
@@ -721,6 +725,9 @@ class HostLink:
         end = self._module(told).subscriptions.pop(told.subscription, None)
         if end is not None:
             end()
+
+    def _blocked(self, told: messages.Blocked) -> None:
+        self._on_blocked(Holder(self._module(told).name, told.tool, told.place), told.seconds)
 
     def _note(self, told: messages.Note) -> None:
         self._runtime(told).note(told.subject, told.said, advice=told.advice)

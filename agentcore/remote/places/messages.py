@@ -252,6 +252,14 @@ class Note(OfModule):
     advice: Text
 
 
+class Blocked(OfModule):
+    """A module held the event loop of its host."""
+
+    tool: Text
+    place: Text
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class RecordNotice(OfModule):
     """Something for the record."""
 
@@ -375,6 +383,12 @@ class Faults(HostMessage):
     """What is wrong with settings."""
 
     faults: Annotated[list[Fault], Field(max_length=1_000)]
+
+
+class Left(HostMessage):
+    """What a module has left behind; None: others share its code, and run."""
+
+    left: Annotated[list[Text] | None, Field(max_length=1_000)]
 
 
 class Defined(HostMessage):

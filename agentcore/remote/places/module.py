@@ -24,6 +24,7 @@ from agentcore.remote.places.messages import (
     Defined,
     Faults,
     Files,
+    Left,
     Loaded,
     LoginState,
     Reported,
@@ -126,6 +127,13 @@ class RemoteModule:
                 await self._ask("module.state", state="stopped")
         finally:
             self._link.remove(self._linked)
+
+    async def clear_up(self) -> Sequence[str] | None:
+        """See `PlacedModule.clear_up`."""
+        if self._link.peer.ended is not None:
+            return ()  # all of it has ended with its process
+        answer = await self._ask("module.state", state="gone")
+        return read_answer(Left, answer, f"what module {self._linked.name!r} left").left
 
     # -- inside ------------------------------------------------------------------------------------------------
 

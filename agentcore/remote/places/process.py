@@ -397,6 +397,7 @@ class _Running:
             self._services.resources,
             outlives=isinstance(self._child, OutlivingChild),
             on_hello=self._greeted,
+            on_blocked=self._services.on_blocked,
             on_end=self._link_ended,
         )
         return self.link.peer

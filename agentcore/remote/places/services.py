@@ -10,6 +10,7 @@ from typing import Any
 from agentcore.config.loading import AppConfig
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
+from agentcore.supervision.holder import Holder
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class PlaceServices:
         roots: The workspace roots.
         protected: Patterns of what always needs a person.
         own_origins: Where the server can be reached now.
+        on_blocked: Told which module held the event loop of its host, and for how many seconds.
     """
 
     config: AppConfig
@@ -28,6 +30,7 @@ class PlaceServices:
     roots: tuple[Path, ...]
     protected: tuple[str, ...]
     own_origins: Callable[[], frozenset[str]]
+    on_blocked: Callable[[Holder, float], None]
 
     @property
     def blocked_s(self) -> float:

@@ -17,7 +17,7 @@ from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.errors import ToolError
 from agentcore.host.calls.results import to_result
 from agentcore.host.containment.foreign_error import reason_of, type_name
-from agentcore.host.containment.ownership import CALL, OWNER
+from agentcore.host.containment.ownership import CALL, OWNER, source_dirs
 from agentcore.host.declarations.components import read_component
 from agentcore.host.declarations.definitions import read_definition
 from agentcore.host.declarations.manifest import Manifest, read_manifest
@@ -46,6 +46,7 @@ class Member:
 
     def __init__(self, name: str, number: int, target: Any, fingerprint: str) -> None:
         self.name, self.number, self.target, self.fingerprint = name, number, target, fingerprint
+        self.source_dirs = source_dirs(target)
         self.plugin: Any = None
         self.manifest = Manifest()
         self.runtime: RemoteRuntime | None = None

@@ -15,6 +15,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import ModuleExit
 from agentcore.host.containment.foreign_error import log_failure, reason_of
+from agentcore.host.event_loop.watchdog import Nobody, Watchdog
 from agentcore.remote.wire.declared import preview_to_wire
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
@@ -25,7 +26,9 @@ from agentcore.remote.worker.member import Member, find, load
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
 from agentcore.remote.worker.runtime import RemoteRuntime
+from agentcore.remote.worker.stays import Stays
 from agentcore.remote.worker.surroundings import HostSurroundings
+from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +60,9 @@ class Worker:
         self._greeting: Message = {}
         self._codes: dict[int, Any] = {}
         self._members: dict[int, Member] = {}
+        self._stopped: dict[int, Member] = {}
+        self._stays = Stays()
+        self._watchdog = Watchdog(self._folders, self._tell_blocked, Nobody())
         self._running: dict[int, RemoteContext] = {}
         self._ended: dict[str, _Ended] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -82,7 +88,8 @@ class Worker:
         return peer
 
     def greet(self) -> None:
-        """Say what this host is and holds."""
+        """Say what this host is and holds; the event loop is looked after from now on."""
+        self._watchdog.start()
         held: Message = {}
         if self._surroundings is not None:
             held = {
@@ -154,7 +161,7 @@ class Worker:
             return await self._load(number, message)
         if state == "ready":
             return await self._start(self._member(number), message["settings"])
-        return await self._stop(number)
+        return await self._clear_up(number) if state == "gone" else await self._stop(number)
 
     async def _load(self, number: int, message: Message) -> dict[str, Any]:
         code = message["code"]
@@ -163,9 +170,10 @@ class Worker:
                 for folder in message["path"]:
                     if folder not in sys.path:
                         sys.path.append(folder)
-                target = await asyncio.to_thread(
-                    load, message["name"], message["entry"], message["file"], message["fresh"]
-                )
+                with self._watchdog.importing():
+                    target = await asyncio.to_thread(
+                        load, message["name"], message["entry"], message["file"], message["fresh"]
+                    )
                 self._codes[code] = target
             member = Member(message["name"], number, self._codes[code], message["fingerprint"])
             found = await asyncio.to_thread(member.make, message["locale"])
@@ -199,6 +207,7 @@ class Worker:
                 resources=self._resources,
                 routes=self._routes,
             )
+            await self._stays.begin(member)
             await member.init(runtime)
             member.settings = values
         except asyncio.CancelledError:
@@ -211,6 +220,7 @@ class Worker:
         member = self._members.pop(number, None)
         if member is None:
             return {}
+        self._stopped[number] = member
         try:
             await member.shutdown()
         except asyncio.CancelledError:
@@ -218,6 +228,13 @@ class Worker:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": _failure(exc)}
         return {}
+
+    async def _clear_up(self, number: int) -> dict[str, Any]:
+        """Find what a module has left that was stopped, and end that."""
+        member = self._stopped.pop(number, None)
+        if member is None or self._surroundings is None:
+            return {"left": []}
+        return {"left": await self._stays.end(member, self._surroundings.state)}
 
     async def _define(self, message: Message) -> Any:
         member = self._member(message["module"])
@@ -264,6 +281,16 @@ class Worker:
             member.runtime.notify(message)
         except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process
             log_failure(log, "event_listener_failed", exc, module=member.name)
+
+    def _folders(self) -> dict[str, tuple[str, ...]]:
+        return {member.name: member.source_dirs for member in list(self._members.values())}
+
+    def _tell_blocked(self, holder: Holder, seconds: float) -> None:
+        for member in self._members.values():
+            if member.name == holder.module:
+                told = {"module": member.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
+                self.line.tell({"type": "module.blocked", **told})
+                return
 
     def _member(self, number: Any) -> Member:
         member = self._members.get(number)
@@ -348,6 +375,8 @@ class Worker:
             self._resources.let_go(context.resource)
 
     async def _preview(self, message: Message) -> Any:
+        if (task := asyncio.current_task()) is not None:
+            task.set_name(f"preview:{message['tool']}")
         try:
             member = self._member(message["module"])
             context = self._begin(member, message)

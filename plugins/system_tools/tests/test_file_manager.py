@@ -79,7 +79,9 @@ async def test_without_a_file_manager_on_the_bus_xdg_open_gets_the_folder_and_no
     assert secret not in note.read_text()
 
 
-async def test_file_manager_that_stays_open_is_left_to_the_person(programs, unseen_display, host, file, tmp_path) -> None:
+async def test_file_manager_that_stays_open_is_left_to_the_person(
+    programs, unseen_display, host, file, tmp_path
+) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     note = programs("xdg-open", f'cat {gate} > "$NOTE"')
