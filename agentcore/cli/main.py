@@ -19,7 +19,10 @@ _COMMANDS = {
     "chat": LazyCommand("agentcore.cli.commands.chat:chat", "Talk to a model that can call the tools."),
     "call": LazyCommand("agentcore.cli.commands.call:call", "Call a tool."),
     "tools": LazyCommand("agentcore.cli.commands.tools:tools", "List tools, or show one."),
-    "modules": LazyCommand("agentcore.cli.commands.modules:modules", "List, enable, disable and reload modules."),
+    "modules": LazyCommand(
+        "agentcore.cli.commands.modules.modules:modules", "List, enable, disable and reload modules."
+    ),
+    "hosts": LazyCommand("agentcore.cli.commands.modules.hosts:hosts", "List and restart hosts, in which modules run."),
     "approvers": LazyCommand(
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),

@@ -17,7 +17,7 @@ from agentcore.bounds import (
     STOP_GRACE_SECONDS,
 )
 from agentcore.config.base import ConfigModel, ModuleNames
-from agentcore.config.hosts import HostConfig
+from agentcore.config.hosts import HostConfig, check_claims
 from agentcore.files.path_text import PathText
 
 HARMLESS: JsonDict = {"x-harmless": True}
@@ -254,6 +254,12 @@ class AppDocument(ConfigModel):
         if twice:
             raise ValueError(f"{', '.join(map(repr, twice))} listed more than once")
         return names
+
+    @field_validator("hosts")
+    @classmethod
+    def _each_module_in_one_place(cls, hosts: dict[str, HostConfig]) -> dict[str, HostConfig]:
+        check_claims(hosts)
+        return hosts
 
 
 def beside(folder: Path, text: str) -> Path:

@@ -1,8 +1,13 @@
 """Where modules run that do not run in the server: the key `hosts` of app.json."""
 
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentcore.config.base import ConfigModel, ModuleNames
 from agentcore.files.path_text import PathText
@@ -15,7 +20,10 @@ class ProcessHostConfig(ConfigModel):
     modules: Annotated[ModuleNames, Field(min_length=1, description="The modules that run in it.")]
     python: Annotated[
         PathText | None,
-        Field(description="Another interpreter, such as that of a virtual environment with `agentcore-runtime`."),
+        Field(
+            description="Another interpreter, such as that of a virtual environment with `agentcore-runtime`: a path, "
+            "relative to app.json's folder, or a program's name."
+        ),
     ] = None
     memory_mb: Annotated[
         int | None,
@@ -34,6 +42,41 @@ class ProcessHostConfig(ConfigModel):
         """The modules that run there and nowhere else."""
         return self.modules
 
+    def interpreter(self, folder: Path) -> str:
+        """The program that runs it.
+
+        Args:
+            folder: That of app.json.
+        """
+        if self.python is None:
+            return sys.executable
+        if "/" in self.python or self.python.startswith("~"):
+            return str(folder / Path(self.python).expanduser())
+        return shutil.which(self.python) or self.python
+
 
 HostConfig = ProcessHostConfig
 """One of the places where modules can run."""
+
+
+def check_claims(hosts: Mapping[str, HostConfig]) -> None:
+    """See that each module runs in one place.
+
+    Raises:
+        ValidationError: Two hosts claim one, or one host claims it twice.
+    """
+    if faults := list(_second_claims(hosts)):
+        raise ValidationError.from_exception_data("hosts", faults)
+
+
+def _second_claims(hosts: Mapping[str, HostConfig]) -> Iterator[InitErrorDetails]:
+    first: dict[str, str] = {}
+    for name, host in hosts.items():
+        for number, module in enumerate(host.claimed):
+            other = first.setdefault(module, name)
+            is_first = other == name and module not in host.claimed[:number]
+            if not is_first:
+                said = f"module {module!r} runs in one host only, and is claimed by {other!r} and {name!r}"
+                told = said if other != name else f"{module!r} listed more than once"
+                where = (name, "modules", number)
+                yield InitErrorDetails(type=PydanticCustomError("claimed_twice", told), loc=where, input=module)

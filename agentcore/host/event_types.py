@@ -45,6 +45,11 @@ EVENT_TYPES = (
         is_kept=False,
     ),
     EventType("module.stateChanged", "module, state, reason", "A module is in another state."),
+    EventType(
+        "host.stateChanged",
+        "host, state, reason",
+        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`.",
+    ),
     EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
     EventType(
         "resource.stateChanged",

@@ -32,7 +32,7 @@ from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.modules import Modules
-from agentcore.host.modules.places import Places
+from agentcore.host.modules.places import NoPlaces, Place, Places
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.modules.runtime import HostServices
 from agentcore.host.modules.source_choice import SourceChoice
@@ -88,8 +88,8 @@ class Host:
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `sources`, `routes`,
-    `own_origins`, `conversation`, `store`, `config`, `workspace`, `workspace_files`; `has_started` says whether
-    modules had their time to get ready.
+    `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`, `workspace_files`; `has_started` says
+    whether modules had their time to get ready.
     """
 
     def __init__(
@@ -155,6 +155,7 @@ class Host:
             given=given,
             places=places,
         )
+        self.places: Places = places or NoPlaces()
         self.modules = Modules(lifecycle, self.registry, self.sources, config)
         self.has_started = False
         self._places = places
@@ -321,6 +322,27 @@ class Host:
         sessions = await self.store.client_keys.revoke(name, end)
         self.store.chats.owners.end(owner)
         return sessions
+
+    def place(self, name: str) -> Place:
+        """The place of this name in which modules run.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        known = {place.name: place for place in self.places.all()}
+        if name not in known:
+            message = f"app.json names no host {name!r}; named are {sorted(known)}"
+            raise ToolError("host_not_found", message, hosts=sorted(known))
+        return known[name]
+
+    async def restart_place(self, name: str) -> None:
+        """End a place in order, and start its modules again, with those that require them.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        place = self.place(name)
+        await self.modules.restart(place.report().modules, place.end)
 
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""

@@ -82,6 +82,18 @@ def test_syntax_error_names_file_line_and_column(app_json: Path) -> None:
         ('{"modules": "a"}', (1, 2), ("modules",), "expected a list, found text"),
         ('{"modules": ["a",\n 7]}', (2, 2), ("modules", 1), "expected text, found a whole number"),
         ('{"modules": ["Fs-Tools"]}', (1, 14), ("modules", 0), "string should match pattern"),
+        (
+            '{"hosts": {"x": {"kind": "process", "modules": ["a"]},\n"y": {"kind": "process", "modules": ["b", "a"]}}}',
+            (2, 43),
+            ("hosts", "y", "modules", 1),
+            "module 'a' runs in one host only, and is claimed by 'x' and 'y'",
+        ),
+        (
+            '{"hosts": {"x": {"kind": "process", "modules": ["a", "a"]}}}',
+            (1, 54),
+            ("hosts", "x", "modules", 1),
+            "'a' listed more than once",
+        ),
         ('{"modules": ["a", "b", "a"]}', (1, 2), ("modules",), "'a' listed more than once"),
         ('{"server": {"port": "80"}}', (1, 13), ("server", "port"), "expected a whole number, found text"),
         ('{"server": {"port": true}}', (1, 13), ("server", "port"), "found true or false"),

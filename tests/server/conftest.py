@@ -16,6 +16,7 @@ from agentcore.api import Module
 from agentcore.api.context import Principal
 from agentcore.host import Host, load_config
 from agentcore.host.context_task import ContextTask
+from agentcore.remote import places_of
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store.state import StateDir
@@ -116,7 +117,7 @@ async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
             variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), **(environ or {})}
             config = load_config(folder / "app.json", variables)
             state = stack.enter_context(StateDir.open(config.file, environ=variables))
-            held = await ContextTask.open(Host.open(config, state, given), "host")
+            held = await ContextTask.open(Host.open(config, state, given, places=places_of(config)), "host")
             stack.callback(declared, EventLog(held.value.events))
             stack.push_async_callback(held.close)
             application = create_app(held.value, **options)

@@ -37,6 +37,10 @@ class Backend(Protocol):
         """One module, as `GET /api/modules/NAME` gives it."""
         ...
 
+    def hosts(self) -> list[dict[str, Any]]:
+        """The hosts in which modules run, as `GET /api/hosts` gives them."""
+        ...
+
     def explain(self, question: dict[str, Any]) -> dict[str, Any]:
         """What would become of a call, as `POST /api/approvals/explain` gives it."""
         ...

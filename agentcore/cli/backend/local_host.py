@@ -132,6 +132,15 @@ class LocalHost:
         module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
         return module
 
+    def hosts(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.hosts`."""
+        from agentcore.server.modules import list_hosts
+
+        async def look(host: Host) -> list[dict[str, Any]]:
+            return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(host).hosts]
+
+        return self.run(look)
+
     def warn_of_modules(self) -> None:
         """Say on stderr which modules do not run, and why."""
         for record in self._host.modules.records.values():

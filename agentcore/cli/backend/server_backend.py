@@ -47,6 +47,20 @@ class ServerBackend:
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
 
+    def hosts(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.hosts`."""
+        hosts: list[dict[str, Any]] = self._client.get("/api/hosts")["hosts"]
+        return hosts
+
+    def restart_host(self, name: str) -> dict[str, Any]:
+        """End a host and start its modules again; gives the host as it is then.
+
+        Raises:
+            CliError: There is no such host.
+        """
+        host: dict[str, Any] = self._client.post(path_of("api", "hosts", name, "restart"))
+        return host
+
     def choose_source(self, name: str, source: str) -> dict[str, Any]:
         """Choose what stands behind a module's name.
 

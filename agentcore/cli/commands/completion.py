@@ -1,4 +1,4 @@
-"""`agentcore completion`, and what is completed: tools, their arguments, modules."""
+"""`agentcore completion`, and what is completed: tools, their arguments, modules, hosts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _CACHE_BYTES = 1024 * 1024
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a completion script for a shell.
 
-    It completes commands, options, modules, tools and the names of their arguments.
+    It completes commands, options, modules, hosts, tools and the names of their arguments.
 
     \b
     Install:
@@ -56,6 +56,17 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
     try:
         names = installed_names(load_config(_config_path(ctx), {}))
+    except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the hosts of app.json."""
+    from agentcore.host import load_config
+
+    try:
+        names = load_config(_config_path(ctx), {}).hosts
     except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

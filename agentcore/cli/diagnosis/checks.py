@@ -15,6 +15,7 @@ from typing import Any, Literal
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.diagnosis.finding import Finding
+from agentcore.cli.diagnosis.hosts import look_at_hosts
 from agentcore.cli.diagnosis.models import look_at_models
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
@@ -183,6 +184,7 @@ def _host(config_path: Path, config: AppConfig, *, is_explained: bool, is_online
     try:
         with open_backend(config_path, warns=False) as backend:
             found += _modules(backend)
+            found += look_at_hosts(backend, config)
             found += look_at_models(backend, config, is_online=is_online)
     except (AgentcoreError, CliError) as exc:
         if not is_explained:

@@ -13,24 +13,27 @@ from agentcore.host.policy import GrantOffer
 _INDENT = "    "
 
 
-def approval_text(request: ApprovalRequest, title: str, stream: Any = None) -> str:
+def approval_text(request: ApprovalRequest, title: str, stream: Any = None, place: str = "") -> str:
     """Everything that a decision on a call rests on, for a terminal.
 
     Args:
         request: The call that waits.
         title: The title of the chat that it is of; empty: it has none, and its session stands by its id.
         stream: Where it will be shown, for the colours.
+        place: The host in which it would run; empty: in the server.
     """
-    return "\n".join(_lines(request, title, stream))
+    return "\n".join(_lines(request, title, stream, place))
 
 
-def _lines(request: ApprovalRequest, title: str, stream: Any) -> Iterator[str]:
+def _lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Iterator[str]:
     definition, preview = request.definition, request.preview
     effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
     yield f"A call needs your approval: {request.reason}."
     yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
     yield f"  asked by   {_who(request, title)}"
     yield f"  effects    {', '.join(effects)}"
+    if place:
+        yield f"  runs in    host {place}"
     if preview is not None:
         for kind in touched(request.facts):
             yield from (f"  {kind.label['en'].lower():<10} {_one_line(value)}" for value in kind.values)

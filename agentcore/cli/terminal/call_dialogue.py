@@ -61,7 +61,10 @@ class CallDialogue:
 
     def show(self) -> None:
         """Show all that a decision rests on."""
-        say(f"\n{approval_text(self.shown, self._title, sys.stderr)}")
+        tool = self.host.registry.tools.get(self.shown.definition.name)
+        place = None if tool is None else self.host.places.of(tool.module.name)
+        name = "" if place is None else place.name
+        say(f"\n{approval_text(self.shown, self._title, sys.stderr, name)}")
 
     async def verdict(self, line: str) -> Verdict | None:
         """Take a line that was typed: the person's word on the call, or None when something else was done or said.

@@ -1,7 +1,7 @@
 """All modules that are listed: started together, stopped in reverse, enabled, disabled and reloaded meanwhile."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 
 import structlog
 from pydantic import BaseModel
@@ -93,6 +93,28 @@ class Modules:
         async with self._change:
             failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
             await self._lifecycle.start([ModuleRecord(name) for name in failed])
+
+    async def restart(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
+        """Stop the modules of one place and those that require them, end it, and start them again.
+
+        Args:
+            names: The modules of that place; those that are off stay so.
+            end: Ends the place.
+        """
+        async with self._change:
+            on = self.restarted_with(names)
+            await self._lifecycle.stop(record.name for record in on)
+            await end()
+            await self._lifecycle.start([ModuleRecord(record.name) for record in on])
+
+    def restarted_with(self, names: Sequence[str]) -> list[ModuleRecord]:
+        """What stops and starts again when the place of these modules does: those that are on, and what needs them."""
+        meant = self._lifecycle.with_dependents(names)
+        return [
+            record
+            for name in meant
+            if (record := self.records.get(name)) and record.state not in ("stopped", "missing")
+        ]
 
     async def forget(self, name: str) -> None:
         """Have nothing more to do with a module that does not run; one that does stays."""

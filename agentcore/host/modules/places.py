@@ -1,9 +1,43 @@
 """Where modules run that do not run in the process of their server, as far as the host has to know."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from agentcore.host.discovery.finding import Found
+
+PlaceState = Literal["stopped", "starting", "running", "failed"]
+"""How a place stands; `failed`: it is not started again by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceReport:
+    """What is known of a place just now.
+
+    Args:
+        modules: The names of the modules that run there and nowhere else, whether they are on or not.
+        reason: Why it has failed, or why it ended the last time; empty: it never did.
+        last_words: The end of what it wrote before that.
+        since_ms: Since when its state is what it is, in milliseconds since 1970.
+        python: The program that runs it.
+        version: What of agentcore it runs, as it says; empty: it does not run.
+        ends_in_last_hour: How often it ended without being told to.
+    """
+
+    name: str
+    kind: str
+    modules: tuple[str, ...]
+    state: PlaceState
+    reason: str = ""
+    last_words: str = ""
+    since_ms: int = 0
+    pid: int | None = None
+    python: str = ""
+    version: str = ""
+    memory_bytes: int | None = None
+    memory_max_bytes: int | None = None
+    latency_ms: float | None = None
+    ends_in_last_hour: int = 0
 
 
 class PlacedModule(Protocol):
@@ -70,12 +104,24 @@ class Place(Protocol):
         """
         ...
 
+    def report(self) -> PlaceReport:
+        """What is known of it just now."""
+        ...
+
+    async def end(self) -> None:
+        """End it in order, its modules having stopped; what it did before does not keep it from starting again."""
+        ...
+
 
 class Places(Protocol):
     """Knows where modules run."""
 
     def of(self, name: str) -> Place | None:
         """Where a module runs; None: in the process of the server."""
+        ...
+
+    def all(self) -> Sequence[Place]:
+        """All of them, in the order of app.json."""
         ...
 
     async def rest(self, name: str) -> None:
@@ -89,6 +135,10 @@ class NoPlaces:
     def of(self, name: str) -> Place | None:
         """See `Places.of`."""
         return None
+
+    def all(self) -> Sequence[Place]:
+        """See `Places.all`."""
+        return ()
 
     async def rest(self, name: str) -> None:
         """See `Places.rest`."""

@@ -46,6 +46,7 @@ class Hosts:
             config=self._config,
             state=host.state,
             resources=host.resources,
+            events=host.events,
             roots=host.workspace.roots,
             protected=host.protected,
             own_origins=host.own_origins,
@@ -60,6 +61,10 @@ class Hosts:
         """See `Places.of`."""
         place = self._of.get(name)
         return None if place is None else self._places.get(place)
+
+    def all(self) -> Sequence[Place]:
+        """See `Places.all`."""
+        return tuple(self._places.values())
 
     async def rest(self, name: str) -> None:
         """A module has ended: a host without any ends, too."""

@@ -458,6 +458,7 @@ class Hello(HostMessage):
     protocol: Id
     name: Id
     pid: Annotated[int, Field(gt=0, le=2**31)]
+    version: Annotated[str, Field(max_length=100)] = ""
     highest: Annotated[int, Field(ge=0, le=2**48)] = 0
     greeting: Json = {}
     members: list[HeldModule] = []

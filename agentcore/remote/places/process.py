@@ -20,12 +20,14 @@ from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule, packages_of
 from agentcore.host.discovery.local import LocalModule, local_file
+from agentcore.host.modules.places import PlaceReport
 from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
 from agentcore.remote.places.foreign import ForeignModule
 from agentcore.remote.places.link import HostLink, LinkedModule
 from agentcore.remote.places.messages import FoundModules, HeldModule, HeldResource, Hello, Loaded, read_answer
 from agentcore.remote.places.module import RemoteModule, remote_module
 from agentcore.remote.places.services import PlaceServices
+from agentcore.remote.places.standing import Standing
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Message, Peer
 from agentcore.remote.wire.stream import StreamLink
@@ -66,7 +68,7 @@ class ProcessHost:
     ) -> None:
         self.name, self._config, self._services = name, config, services
         self._on_lost, self._on_again = on_lost, on_again
-        self._supervisor = Supervisor()
+        self._supervisor, self._standing = Supervisor(), Standing(name, services.events)
         self._starting = asyncio.Lock()
         self._running: _Running | None = None
         self._next = 0
@@ -146,22 +148,24 @@ class ProcessHost:
 
     # -- the process -------------------------------------------------------------------------------------------
 
-    @property
-    def state(self) -> str:
-        """How it stands: `stopped`, `running`, or `failed`."""
-        if self._running is not None:
-            return "running"
-        return "failed" if len(self._ends) == ENDS_IN_A_MINUTE and self._has_ended_too_often() else "stopped"
+    def report(self) -> PlaceReport:
+        """See `Place.report`."""
+        running, bound = self._running, self._config.memory_mb
+        latency_s = None if running is None else running.latency_s
+        return self._standing.report(
+            kind=self._config.kind,
+            modules=self._config.claimed,
+            pid=None if running is None else running.pid,
+            python=self._python,
+            version="" if running is None else running.version,
+            memory_bytes=None if running is None else _memory_kib(running.pid) * _KIB or None,
+            memory_max_bytes=None if bound is None else bound * _KIB * _KIB,
+            latency_ms=None if latency_s is None else round(latency_s * 1000, 1),
+        )
 
     @property
-    def pid(self) -> int | None:
-        """The id of its process."""
-        return None if self._running is None else self._running.pid
-
-    @property
-    def latency_s(self) -> float | None:
-        """How long its last answer took."""
-        return None if self._running is None else self._running.latency_s
+    def _python(self) -> str:
+        return self._config.interpreter(self._services.config.folder)
 
     async def _start(self) -> "_Running":
         """The process, which is started if it does not run.
@@ -177,6 +181,7 @@ class ProcessHost:
                 self._fingerprints.clear()
                 if self._has_ended_too_often():
                     self._ends.clear()  # it is not started again by itself: somebody wants it to be tried anew
+                self._standing.turn("starting")
                 # in a context of its own: what it begins is no module's, though it may be for one
                 loop = asyncio.get_running_loop()
                 self._running = await loop.create_task(self._run(), name=f"host:{self.name}", context=Context())
@@ -193,6 +198,7 @@ class ProcessHost:
         self._next = running.highest
         running.link.number_from(running.highest)
         running.link.expect(number for number, _ in running.calls.values())
+        self._standing.turn("running")
         return running
 
     async def _try(self) -> "_Running":
@@ -200,20 +206,21 @@ class ProcessHost:
         try:
             await running.start(self._config)
         except asyncio.CancelledError:
+            self._standing.fail("its start was interrupted")
             await running.close(0)
             raise
         except (OSError, LinkError, TimeoutError) as exc:
             told = str(exc) or f"it did not greet within {HELLO_SECONDS:g} s"
             reason = await running.close(0, told)
+            self._standing.fail(running.cause or reason, running.last_words)
             raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
         return running
 
     def _child(self) -> Child:
-        python = self._config.python
         if not self._config.survives_restart:
-            return EndingChild(self.name, python, self._supervisor)
+            return EndingChild(self.name, self._python, self._supervisor)
         folder = self._services.folder_of(self.name)
-        return OutlivingChild(self.name, python, folder, self._config.keep_minutes * 60)
+        return OutlivingChild(self.name, self._python, folder, self._config.keep_minutes * 60)
 
     @property
     def outlives(self) -> bool:
@@ -251,14 +258,15 @@ class ProcessHost:
         names = running.modules
         if not self._is_closed and names:
             # in no TaskGroup: a link that ends starts it; `close` ends it
-            task = asyncio.get_running_loop().create_task(self._go_on(names, reason), name=f"host:{self.name}")
+            task = asyncio.get_running_loop().create_task(self._go_on(running, names, reason), name=f"host:{self.name}")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _go_on(self, names: Sequence[str], reason: str) -> None:
+    async def _go_on(self, running: "_Running", names: Sequence[str], reason: str) -> None:
         """Take back what the modules had, and start them again, unless that was tried too often."""
         self._ends.append(time.monotonic())
         is_over = self._has_ended_too_often()
+        self._standing.note_end(running.cause or reason, running.last_words, starts_again=not is_over)
         said = f"its process ended: {reason}"
         log.error("host_ended", host=self.name, reason=reason, modules=list(names), starts_again=not is_over)
         if is_over:
@@ -281,8 +289,20 @@ class ProcessHost:
         async with self._starting:
             running = self._running
             if running is not None and not running.link.has_modules:
-                self._running = None
-                await running.close(_END_SECONDS)
+                await self._stop(running)
+
+    async def end(self) -> None:
+        """See `Place.end`."""
+        self._ends.clear()
+        async with self._starting:
+            if self._running is not None:
+                await self._stop(self._running)
+            self._standing.turn("stopped")
+
+    async def _stop(self, running: "_Running") -> None:
+        self._running = None
+        await running.close(_END_SECONDS)
+        self._standing.turn("stopped")
 
     async def close(self) -> None:
         """End it."""
@@ -302,6 +322,7 @@ class _Running:
 
     Attributes:
         modules: What ran in it when it ended.
+        cause: Why it ended, without what it wrote.
         members: Modules that it ran before this server did, as it said them, by name.
         calls: Calls that it has gone on with meanwhile: their ids, numbers and what time they have left.
     """
@@ -323,10 +344,16 @@ class _Running:
         self.pid: int | None = None
         self.highest = 0
         self.latency_s: float | None = None
+        self.version, self.cause = "", ""
         self.modules: tuple[str, ...] = ()
         self.members: dict[str, HeldModule] = {}
         self.calls: dict[str, tuple[int, float]] = {}
         self.resources: list[HeldResource] = []
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote."""
+        return self._child.last_words
 
     @property
     def is_found(self) -> bool:
@@ -403,7 +430,7 @@ class _Running:
         return self.link.peer
 
     def _greeted(self, told: Hello) -> None:
-        self.pid, self.highest = told.pid, told.highest
+        self.pid, self.highest, self.version = told.pid, told.highest, told.version
         if not self._hello.done():
             self._hello.set_result(told)
 
@@ -439,10 +466,12 @@ class _Running:
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
                 await self._child.wait_for_words()
+        # a process that was cut off ends after that: how it did, and what it wrote, says nothing then
         if reason and not self._reason and hasattr(self, "link") and not self.link.peer.is_lost:
-            return reason  # it was cut off: how it ended after that, and what it wrote, says nothing
+            self.cause = reason
+            return reason
         reason = self._reason or self._child.ended_as or reason
-        last = self._child.last_words
+        self.cause, last = reason, self._child.last_words
         return f"{reason}; it wrote: {last}" if last else reason
 
     # -- watching ----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.loading import AppConfig
+from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
 from agentcore.supervision.holder import Holder
@@ -27,6 +28,7 @@ class PlaceServices:
     config: AppConfig
     state: StateDir
     resources: ResourceRegistry
+    events: EventBus
     roots: tuple[Path, ...]
     protected: tuple[str, ...]
     own_origins: Callable[[], frozenset[str]]

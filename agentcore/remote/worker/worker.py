@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from agentcore import __version__
 from agentcore.api.result import ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -102,7 +103,7 @@ class Worker:
                 "resources": self._resources.as_told(),
                 "calls": [*map(_going_on, self._running.values()), *map(_over, self._ended.values())],
             }
-        said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "python": sys.version}
+        said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
         self.line.tell({**said, "highest": self._highest, **held})
 
     async def stop(self) -> None:

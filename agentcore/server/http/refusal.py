@@ -22,6 +22,7 @@ _STATUS = {
     "invalid_code": HTTPStatus.UNAUTHORIZED,
     "internal_error": HTTPStatus.FAILED_DEPENDENCY,
     "module_failed": HTTPStatus.FAILED_DEPENDENCY,
+    "host_not_found": HTTPStatus.NOT_FOUND,
     "module_not_found": HTTPStatus.NOT_FOUND,
     "module_stopping": HTTPStatus.CONFLICT,
     "pairing_not_found": HTTPStatus.NOT_FOUND,

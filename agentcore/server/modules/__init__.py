@@ -1,4 +1,5 @@
 """What modules bring over HTTP: their routes, sockets, switches, descriptions."""
 
+from agentcore.server.modules.hosts import host_of, list_hosts, show_host
 from agentcore.server.modules.pasted import BLOCKS, FoundSecret, secrets_in
 from agentcore.server.modules.view import list_modules, show_module

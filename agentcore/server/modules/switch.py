@@ -1,6 +1,7 @@
 """Turning modules on and off while the server runs, in app.json as well as in the host."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
@@ -61,24 +62,35 @@ class ModuleSwitch:
             return True
         return action == "reload" and not await modules.is_same_code(name)
 
-    async def only_as_asked(self, name: str, apply: Apply) -> Apply:
+    async def must_confirm_restart(self, principal: Principal, names: Sequence[str]) -> bool:
+        """Whether a person confirms that the host of these modules is started anew: as if each was reloaded."""
+        if principal.kind != "page":
+            return False
+        modules = self._host.modules
+        again = modules.restarted_with(names)
+        if any(record.manifest.runs_scripts_in_page for record in again):
+            return True
+        return not all([await modules.is_same_code(record.name) for record in again])
+
+    async def only_as_asked(self, names: Sequence[str], apply: Apply) -> Apply:
         """Have a change carried out only while the code that it loads is what it was when a person was asked.
 
         Args:
-            name: The module.
+            names: The modules whose code it is.
             apply: Carries it out.
         Returns:
             What carries it out, or raises `module_changed`.
         """
-        code = await self._host.modules.code_on_disk(name)
+        modules = self._host.modules
+        code = [await modules.code_on_disk(name) for name in names]
 
         async def checked() -> None:
-            if await self._host.modules.code_on_disk(name) != code:
+            if [await modules.code_on_disk(name) for name in names] != code:
                 raise Refusal(
                     HTTPStatus.CONFLICT,
                     "module_changed",
-                    f"the code of module {name!r} on the disk is another than when this was asked for, which nobody "
-                    "has confirmed to run; nothing was changed, ask for it again",
+                    f"the code of {' and '.join(map(repr, names))} on the disk is another than when this was asked "
+                    "for, which nobody has confirmed to run; nothing was changed, ask for it again",
                     retryable=True,
                 )
             await apply()

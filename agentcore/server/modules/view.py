@@ -15,6 +15,7 @@ from agentcore.host.modules import ModuleRecord, policy_lines, title_of
 from agentcore.host.policy import PERSONS
 from agentcore.host.settings import SettingsSubject
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
+from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.switch import is_given, listed_names
 
 
@@ -102,6 +103,8 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     page_additions: list[str] = []
     """What its element adds to the page beyond itself: sources for the page's policy, a script before all others."""
     settings_key: str = ""
+    host: str = ""
+    """The name of the host in which it runs; empty: it runs in the server."""
     block: BlockView | None = None
     """The block of app.json that it is made of, if it is one of a family."""
 
@@ -194,6 +197,7 @@ def _of_record(
         component=None if record.component is None else _component(record.name, record.component),
         page_additions=policy_lines(record.component),
         settings_key=record.manifest.config_key,
+        host=host_of(host, record.name),
         block=block_view(blocks, found, record),
     )
 
@@ -243,6 +247,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...], blocks: SettingsS
         version_on_disk=origin.get("version", ""),
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
+        host=host_of(host, name),
         block=block_view(blocks, found),
         problems=_faults(found),
     )

@@ -7,6 +7,7 @@ from agentcore.api import Principal
 from agentcore.approval_rules import Touched, touched
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, translations_of
 from agentcore.server.wire import WireModel
 
@@ -54,6 +55,8 @@ class WaitingCall(WireModel):
     description: str
     module: str
     module_title: str
+    host: str
+    """The host in which it would run; empty: it runs in the server."""
     effects: list[str]
     is_destructive: bool
     reason: str
@@ -137,6 +140,7 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         description=definition.description,
         module="" if record is None else record.name,
         module_title="" if record is None else record.manifest.title or record.name,
+        host="" if record is None else host_of(host, record.name),
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
         reason=request.reason,

@@ -40,3 +40,8 @@ def test_modules_are_completed(place):
 def test_broken_app_json_completes_nothing_and_says_nothing(place):
     (place.folder / "app.json").write_text("{")
     assert complete(place, "modules", "disable", "cl") == []
+
+
+def test_hosts_are_completed(place):
+    (place.folder / "app.json").write_text('{"hosts": {"away": {"kind": "process", "modules": ["clock"]}}}')
+    assert complete(place, "hosts", "restart", "a") == ["away"]

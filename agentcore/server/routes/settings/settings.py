@@ -110,7 +110,7 @@ async def change_settings(exchange: Exchange) -> Answer:
 
             apply: Apply = partial(_save, exchange, plan, wanted)
             if wanted.reloads:
-                apply = await exchange.parts.switch.only_as_asked(_name(exchange), apply)
+                apply = await exchange.parts.switch.only_as_asked([_name(exchange)], apply)
             raise propose(exchange.host, exchange.principal, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc

@@ -90,7 +90,7 @@ async def enable_module(exchange: Exchange) -> Answer:
             # the person sees what it is, and a yes is to exactly that
             diff = (*diff, *exchange.host.sources.difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
-        apply = await switch.only_as_asked(name, apply)
+        apply = await switch.only_as_asked([name], apply)
         raise propose(exchange.host, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
     return await get_module(exchange)
@@ -115,7 +115,7 @@ async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
     modules, switch, name = exchange.host.modules, exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "reload"):
-        apply = await switch.only_as_asked(name, partial(modules.reload, name))
+        apply = await switch.only_as_asked([name], partial(modules.reload, name))
         proposal = Proposal("module_reload", name, (), await switch.block_diff(name))
         raise propose(exchange.host, exchange.principal, proposal, apply)
     await modules.reload(name)

@@ -1,0 +1,1 @@
+"""`agentcore modules` and `agentcore hosts`: what there is, and where it runs."""

@@ -1,0 +1,55 @@
+"""What `agentcore doctor` says of hosts: whether their Python can run them, and whether they run."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentcore import __version__
+from agentcore.cli.backend.backend import Backend
+from agentcore.cli.diagnosis.finding import Finding
+from agentcore.config import AppConfig
+
+_DISTRIBUTION = "agentcore-runtime"
+_SECONDS = 30.0
+_ASK = "import agentcore, agentcore.remote.worker; print(agentcore.__version__)"
+
+
+def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
+    """Each host of app.json: its Python, its modules, its process."""
+    states = {host["name"]: host for host in backend.hosts()}
+    for name, host in config.hosts.items():
+        subject = f"host {name}"
+        if host.python is not None and (fault := _python_fault(subject, host.interpreter(config.folder))):
+            yield fault
+            if fault.level == "problem":
+                continue  # all else that is wrong comes of it
+        for module in host.claimed:
+            if module not in config.modules:
+                said = f"it is to run module {module!r}, which app.json does not list"
+                yield Finding("note", subject, said, f"agentcore modules enable {module}")
+        known = states.get(name)
+        if known is None:
+            yield Finding("note", subject, "the running server does not know it yet", "restart the server")
+        elif known["state"] == "failed":
+            yield Finding("problem", subject, f"failed: {known['reason']}", details=known["lastWords"])
+        else:
+            yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.claimed)}")
+
+
+def _python_fault(subject: str, python: str) -> Finding | None:
+    """What is wrong with a host's interpreter; None: nothing."""
+    if not Path(python).is_file():
+        return Finding("problem", subject, f"its python {python} does not exist", 'correct "python" in app.json')
+    try:
+        asked = subprocess.run(
+            [python, "-P", "-c", _ASK], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        return Finding("problem", subject, f"its python {python} cannot be run: {exc}")
+    if asked.returncode:
+        said = f"its python {python} has no {_DISTRIBUTION}, or none that can run hosts"
+        return Finding("problem", subject, said, f"{python} -m pip install {_DISTRIBUTION}", asked.stderr.strip())
+    if (version := asked.stdout.strip()) != __version__:
+        said = f"its python {python} has {_DISTRIBUTION} {version}, and the server {__version__}"
+        return Finding("note", subject, said, f"{python} -m pip install {_DISTRIBUTION}=={__version__}")
+    return None

@@ -1,0 +1,6 @@
+"""Routes of modules, and of the hosts in which some of them run."""
+
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.modules import hosts, modules
+
+ROUTES: tuple[ServerRoute, ...] = (*modules.ROUTES, *hosts.ROUTES)

@@ -1,0 +1,49 @@
+"""Hosts: how they stand, and starting one anew."""
+
+from functools import partial
+
+from agentcore.encoding import to_json
+from agentcore.host.approvals import Proposal
+from agentcore.server.confirmation import propose
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.modules.hosts import HostList, HostView, list_hosts, show_host
+from agentcore.server.route_table import ServerRoute
+
+
+async def get_hosts(exchange: Exchange) -> Answer:
+    """Send all hosts."""
+    return Answer(to_json(list_hosts(exchange.host)))
+
+
+async def restart_host(exchange: Exchange) -> Answer:
+    """End a host in order, and start its modules again; they run the code that is on the disk then."""
+    host, switch, name = exchange.host, exchange.parts.switch, exchange.path_values["name"]
+    modules = host.place(name).report().modules
+    if await switch.must_confirm_restart(exchange.principal, modules):
+        again = [record.name for record in host.modules.restarted_with(modules)]
+        apply = await switch.only_as_asked(again, partial(host.restart_place, name))
+        raise propose(host, exchange.principal, Proposal("host_restart", name, (), ()), apply)
+    await host.restart_place(name)
+    return Answer(to_json(show_host(host, name)))
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/hosts",
+        get_hosts,
+        "The hosts of app.json: how each stands and why, its modules, its memory, and what goes on in it.",
+        answer=HostList,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/hosts/{name}/restart",
+        restart_host,
+        "End a host in order, and start its modules again, with the code that is on the disk then. Calls in it end. "
+        "Asked for by the page, code that changed since it was loaded waits for a person. The error is "
+        "`host_not_found` where app.json names none of this name.",
+        action="manage_modules",
+        answer=HostView,
+    ),
+)
