@@ -40,6 +40,7 @@ VIEWS = {
     "#/modules/clock": "Clock",
     "#/modules/second": "Second",
     "#/modules/broken": "Broken",
+    "#/hosts": "Hosts",
 }
 
 

@@ -37,6 +37,7 @@ VIEWS = {
     "#/activity": "ac-call-row",
     "#/activity/CALL": "ac-view-call",
     "#/clients": "ac-view-clients ac-connect-client",
+    "#/hosts": "ac-view-hosts ac-empty",
     "#/settings": "ac-settings-row",
     "#/settings/shell_tools": "ac-settings-row",
     "#/pages/browser": "browser-panel h1",

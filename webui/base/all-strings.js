@@ -3,6 +3,7 @@ import {activity} from '../activity/strings.js';
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
 import {clients} from '../clients/strings.js';
+import {hosts} from '../hosts/strings.js';
 import {models} from '../models/strings.js';
 import {form} from '../form/strings.js';
 import {modulePages} from '../module-pages/strings.js';
@@ -21,4 +22,4 @@ import {views} from '../views/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, clients, form, 'module-pages': modulePages, models, modules, questions, queue, results, settings, shell, tabs, tools, ui, views};
+export const strings = {activity, approval, chat, clients, form, hosts, 'module-pages': modulePages, models, modules, questions, queue, results, settings, shell, tabs, tools, ui, views};

@@ -44,6 +44,7 @@ import {Store} from '../base/store.js';
  * @property {Component | null} component
  * @property {string[]} pageAdditions  what its element adds to the page's policy, and a script before all others
  * @property {string} settingsKey
+ * @property {string} host  in which it runs; '': in the server
  * @property {Block | null} block  what of app.json it is made of, if it is one of a family
  */
 
@@ -123,6 +124,11 @@ class ModuleList extends Store {
       this.notify();
     }
   }
+}
+
+/** The host in which a tool runs; '': the server. @param {string} tool */
+export function hostOfTool(tool) {
+  return moduleList.modules.find(({tools}) => tools.includes(tool))?.host ?? '';
 }
 
 /** What a module would have a person do. @param {Module} module */

@@ -104,11 +104,13 @@ export class AcModuleRow extends Localized(LitElement) {
   }
 
   _facts() {
-    const {tools, component, routes, problems, state} = this._shown(/** @type {import('../client/module-list.js').Module} */ (this.module));
-    if (state !== 'ready') return nothing;
+    const {tools, component, routes, problems, state, host} = this._shown(/** @type {import('../client/module-list.js').Module} */ (this.module));
+    const where = host ? html`<li><ac-icon name="server"></ac-icon>${t('hosts.inHost', {name: host})}</li>` : nothing;
+    if (state !== 'ready') return host ? html`<ul class="facts">${where}</ul>` : nothing;
     return html`
       <ul class="facts">
         <li>${t('modules.toolCount', {n: tools.length})}</li>
+        ${where}
         ${component ? html`<li>${t('modules.page')}</li>` : nothing}
         ${routes.length ? html`<li>${t('modules.routeCount', {n: routes.length})}</li>` : nothing}
         ${problems.length ? html`

@@ -34,6 +34,7 @@ export class AcViewModule extends Localized(LitElement) {
     .back:hover { color: var(--ac-text); }
     .line { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); }
     h1 { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+    .host { display: inline-flex; align-items: center; gap: var(--ac-space-1); font-size: var(--ac-text-s); }
     .description { max-width: 46rem; color: var(--ac-text-muted); }
     section { margin-top: var(--ac-space-6); }
     h2 { margin-bottom: var(--ac-space-3); font-size: var(--ac-text-l); }
@@ -91,7 +92,8 @@ export class AcViewModule extends Localized(LitElement) {
         <div class="titles">
           <h1 title=${title}>${title}</h1>
           <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${waitsForPerson(module) ? 'waits' : state}></ac-module-state>
-            ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}</p>
+            ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}
+            ${module.host ? html`<a class="host" href="#/hosts"><ac-icon name="server"></ac-icon>${t('hosts.inHost', {name: module.host})}</a>` : nothing}</p>
           ${description ? html`<p class="description">${description}</p>` : nothing}
         </div>
         <ac-module-actions .module=${module}></ac-module-actions>
@@ -269,6 +271,7 @@ export class AcViewModule extends Localized(LitElement) {
       [t('modules.before'), module.versionBefore && t('modules.beforeText', {version: module.versionBefore, time: formatTime(/** @type {number} */ (module.versionSince))})],
       [t('modules.file'), module.file],
       [t('modules.requires'), module.requires.join(', ')],
+      [t('hosts.runsIn'), module.host && t('hosts.runsInHost', {name: module.host})],
       [t('modules.readySince'), module.readyAt && formatTime(module.readyAt)],
       [t('modules.startTook'), module.startMs !== null && formatDuration(module.startMs)],
     ].filter(([, value]) => value);

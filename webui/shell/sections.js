@@ -34,6 +34,10 @@ export const SECTIONS = [
     load: () => import('../clients/ac-view-clients.js'),
   },
   {
+    id: 'hosts', label: 'hosts.title', icon: 'server', tag: 'ac-view-hosts',
+    load: () => import('../hosts/ac-view-hosts.js'),
+  },
+  {
     id: 'settings', label: 'settings.title', icon: 'settings', tag: 'ac-view-settings',
     load: () => import('../settings/ac-view-settings.js'),
   },

@@ -37,6 +37,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     fieldset span { overflow-wrap: anywhere; min-width: 0; }
     .reason { display: grid; gap: var(--ac-space-1); }
     /* the buttons stand over the end of the card */
+    .where { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     .reason input { scroll-margin-block-end: 8rem; }
     legend { padding: 0; }
   `];
@@ -81,6 +82,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
       ${this._notes(call)}
+      ${call.host ? html`<p class="where"><ac-icon name="server"></ac-icon><span>${t('hosts.wouldRun', {name: visibleText(call.host)})}</span></p>` : nothing}
       <div class="seen">${END}<ac-approval-preview .call=${call}></ac-approval-preview>${END}</div>
       ${this._rest(call)}
       ${call.offers.length ? this._offers(call) : nothing}

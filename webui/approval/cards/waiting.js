@@ -19,6 +19,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} description
  * @property {string} module
  * @property {string} moduleTitle
+ * @property {string} host  in which it would run; '': in the server
  * @property {import('../../client/tool-list.js').Effect[]} effects
  * @property {boolean} isDestructive
  * @property {string} reason

@@ -7,6 +7,7 @@ import {href} from '../../base/router.js';
 import {visible} from '../../approval/guard/visible.js';
 import {deciderText} from '../../tools/decider.js';
 import {badges, base, buttons} from '../../ui/styles.js';
+import {hostOfTool} from '../../client/module-list.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
 import {showsWhole} from './ac-call-ask.js';
@@ -177,15 +178,17 @@ export class AcCallCard extends Localized(LitElement) {
 
   /** @param {ChatCall} call @param {import('../../results/display.js').Display} display @param {import('../../client/tool-list.js').Tool | undefined} tool */
   _renderBody(call, display, tool) {
+    const host = call.kind === 'client' ? '' : hostOfTool(call.toolName);
     const [isDeclared, words] = [Boolean(tool?.display), wordsOf(call)];
     const hasRest = Object.keys(display.rest).length > 0;
     const saysAll = display.todos.length > 0 && call.result?.ok;
     return html`
       <div class="body">
-        ${tool?.effects.length || call.kind === 'client' ? html`<div class="facts">
+        ${tool?.effects.length || host || call.kind === 'client' ? html`<div class="facts">
           ${tool ? html`<ac-tool-effects .effects=${tool.effects}></ac-tool-effects>` : nothing}
           ${tool?.annotations?.openWorldHint ? html`<span>${t('tools.hint.openWorld')}</span>` : nothing}
           ${call.kind === 'client' ? html`<span>${t('chat.clientTool')}</span>` : nothing}
+          ${host ? html`<span>${t('hosts.inHost', {name: host})}</span>` : nothing}
         </div>` : nothing}
         ${isDeclared ? html`<ac-call-meaning .display=${display} ?has-diff=${holdsDiffOf(call.result)}></ac-call-meaning>` : nothing}
         ${words.length ? html`<ol class="steps">${words.map((line) => html`<li>${visible(line)}</li>`)}</ol>` : nothing}

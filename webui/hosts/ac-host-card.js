@@ -1,0 +1,164 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {formatBytes, formatDuration, formatTime, Localized, t} from '../base/i18n.js';
+import {href} from '../base/router.js';
+import {badges, base, buttons, cards, code} from '../ui/styles.js';
+import '../modules/ac-module-state.js';
+import '../ui/ac-icon.js';
+import './ac-host-state.js';
+
+/** @typedef {{name: string, title: string, state: import('../client/module-list.js').Module['state'], isListed: boolean}} HostedModule */
+/**
+ * @typedef {object} KnownHost
+ * @property {string} name
+ * @property {string} kind
+ * @property {import('./ac-host-state.js').HostState} state
+ * @property {string} reason  why it has failed, or why it ended the last time
+ * @property {string} lastWords  the end of what it wrote before that
+ * @property {number} since
+ * @property {number | null} pid
+ * @property {string} python
+ * @property {string} version
+ * @property {number | null} memoryBytes
+ * @property {number | null} memoryMaxBytes
+ * @property {number | null} latencyMs
+ * @property {number} endsInLastHour
+ * @property {number} callsInFlight
+ * @property {{type: string, count: number}[]} resources
+ * @property {HostedModule[]} modules
+ */
+
+/** From this share of its bound on, memory is shown as scarce. */
+const SCARCE = 0.85;
+
+/** One host: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
+export class AcHostCard extends Localized(LitElement) {
+  static properties = {known: {attribute: false}, isBusy: {attribute: false}};
+
+  static styles = [badges, base, buttons, cards, code, css`
+    .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-4); }
+    .card.failed { border-color: color-mix(in srgb, var(--ac-danger) 35%, transparent); }
+    .head { display: flex; align-items: flex-start; gap: var(--ac-space-2) var(--ac-space-4); }
+    .name { flex: 1; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); min-height: 1.75rem; min-width: 0; }
+    h2 { font-size: var(--ac-text-l); overflow-wrap: anywhere; min-width: 0; }
+    .why { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
+    .why > p { display: flex; gap: var(--ac-space-2); overflow-wrap: anywhere; }
+    .why > p ac-icon { margin-top: 0.125rem; }
+    .why > .said { color: var(--ac-danger); }
+    .why > .again { color: var(--ac-warn); }
+    pre.code { max-height: 12rem; }
+    summary { cursor: pointer; width: fit-content; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    details[open] summary { margin-bottom: var(--ac-space-2); }
+    dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: var(--ac-space-3) var(--ac-space-4); }
+    dt { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+    .wide { grid-column: span 3; }
+    meter { display: block; width: 100%; max-width: 9.5rem; height: 0.25rem; margin-top: var(--ac-space-1); border: 0; border-radius: 999px; background: var(--ac-surface-sunken); appearance: none; overflow: hidden; }
+    meter::-webkit-meter-inner-element { display: block; }
+    meter::-webkit-meter-bar { height: 0.25rem; border: 0; border-radius: 999px; background: var(--ac-border); }
+    meter::-webkit-meter-optimum-value { background: var(--ac-accent); border-radius: 999px; }
+    meter::-webkit-meter-suboptimum-value { background: var(--ac-warn); border-radius: 999px; }
+    meter::-moz-meter-bar { background: var(--ac-accent); }
+    meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--ac-warn); }
+    h3 { margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-size: var(--ac-text-s); font-weight: normal; }
+    .modules { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: 0 var(--ac-space-4); }
+    .modules li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-2); min-height: 1.75rem; min-width: 0; }
+    .modules a { overflow-wrap: anywhere; }
+    @media (max-width: 40rem) { dl { grid-template-columns: repeat(2, minmax(0, 1fr)); } .wide { grid-column: 1 / -1; } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {KnownHost | null} */
+    this.known = null;
+    this.isBusy = false;
+  }
+
+  render() {
+    if (!this.known) return nothing;
+    const {name, state, modules} = this.known;
+    const isBusy = this.isBusy || state === 'starting';
+    return html`
+      <article class="card ${state}" aria-labelledby="name">
+        <div class="head">
+          <div class="name">
+            <h2 id="name">${name}</h2>
+            <ac-host-state .state=${state}></ac-host-state>
+          </div>
+          <button class="small quiet" ?disabled=${isBusy} aria-busy=${isBusy} aria-label=${t('hosts.restartNamed', {name})} @click=${this._restart}>
+            <ac-icon name=${isBusy ? 'loader-circle' : 'rotate-ccw'}></ac-icon>${t(state === 'stopped' ? 'hosts.start' : 'hosts.restart')}
+          </button>
+        </div>
+        ${this._why(this.known)}
+        <div>
+          <h3 id="modules">${t('hosts.modules', {n: modules.length})}</h3>
+          <ul class="modules" aria-labelledby="modules">${modules.map((module) => this._module(module))}</ul>
+        </div>
+        ${this._facts(this.known)}
+      </article>`;
+  }
+
+  /** @param {KnownHost} known */
+  _why({state, reason, lastWords, endsInLastHour}) {
+    const hasEnded = state !== 'failed' && endsInLastHour > 0 && reason;
+    if (state !== 'failed' && !hasEnded) return nothing;
+    const said = hasEnded ? t('hosts.ended', {n: endsInLastHour, reason}) : sentence(reason);
+    return html`
+      <div class="why">
+        <p class=${hasEnded ? 'again' : 'said'}><ac-icon name=${hasEnded ? 'triangle-alert' : 'circle-alert'}></ac-icon><span>${said}</span></p>
+        ${lastWords ? html`
+          <details ?open=${state === 'failed'}>
+            <summary>${t('hosts.lastWords')}</summary>
+            <pre class="code wrap" tabindex="0" role="group" aria-label=${t('hosts.lastWords')}><code>${lastWords}</code></pre>
+          </details>` : nothing}
+        ${state === 'failed' ? html`<p class="muted small">${t(endsInLastHour ? 'hosts.failedHint' : 'hosts.neverHint')}</p>` : nothing}
+      </div>`;
+  }
+
+  /** @param {HostedModule} module */
+  _module({name, title, state, isListed}) {
+    return html`
+      <li>
+        <a href=${href(['modules', name])}>${title}</a>
+        ${isListed ? html`<ac-module-state .state=${state}></ac-module-state>` : html`<span class="badge warn">${t('hosts.notListed')}</span>`}
+      </li>`;
+  }
+
+  /** @param {KnownHost} known */
+  _facts(known) {
+    const {state, pid, python, version, since, latencyMs, callsInFlight, resources} = known;
+    const isUp = state === 'running';
+    const held = resources.map(({type, count}) => `${count} ${type}`).join(', ');
+    return html`
+      <dl>
+        ${isUp ? html`
+          ${fact(t('hosts.calls'), callsInFlight)}
+          ${fact(t('hosts.resources'), held || t('hosts.noResources'))}
+          ${this._memory(known)}
+          ${fact(t('hosts.latency'), latencyMs === null ? '–' : formatDuration(latencyMs))}` : nothing}
+        ${fact(t(`hosts.since.${state}`), formatTime(since, {seconds: false}))}
+        ${pid === null ? nothing : fact(t('hosts.pid'), pid)}
+        ${fact(t('hosts.python'), html`<code>${python}</code>${version ? html` <span class="muted">agentcore ${version}</span>` : nothing}`, 'wide')}
+      </dl>`;
+  }
+
+  /** @param {KnownHost} known */
+  _memory({memoryBytes, memoryMaxBytes}) {
+    if (memoryBytes === null) return fact(t('hosts.memory'), '–');
+    if (memoryMaxBytes === null) return fact(t('hosts.memory'), formatBytes(memoryBytes));
+    const said = t('hosts.memoryOf', {used: formatBytes(memoryBytes), bound: formatBytes(memoryMaxBytes)});
+    return fact(t('hosts.memory'), html`${said}
+      <meter aria-hidden="true" min="0" max=${memoryMaxBytes} low=${memoryMaxBytes * SCARCE} high=${memoryMaxBytes} optimum="0" .value=${memoryBytes}></meter>`);
+  }
+
+  _restart() {
+    this.dispatchEvent(new CustomEvent('ac-restart', {detail: {host: this.known}}));
+  }
+}
+
+/** @param {string} name @param {unknown} value @param {string} [kind] */
+const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${name}</dt><dd>${value}</dd></div>`;
+
+/** @param {string} text */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+customElements.define('ac-host-card', AcHostCard);

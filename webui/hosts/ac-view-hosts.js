@@ -1,0 +1,155 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {client} from '../client/client.js';
+import {moduleList} from '../client/module-list.js';
+import {confirm} from '../ui/overlay/confirm.js';
+import {base, buttons, cards, code, views} from '../ui/styles.js';
+import {toast, toastError} from '../ui/toasts.js';
+import '../ui/ac-copy.js';
+import '../ui/ac-empty.js';
+import '../ui/ac-error-card.js';
+import './ac-host-card.js';
+
+/** @typedef {import('./ac-host-card.js').KnownHost} KnownHost */
+
+const SETTLE_MS = 300;
+/** No event tells of memory and latency. */
+const LOOK_MS = 5000;
+const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.stateChanged', 'events.reset'];
+
+/** The processes in which modules run beside the server; and how a module gets one. */
+export class AcViewHosts extends Localized(LitElement) {
+  static properties = {path: {attribute: false}, query: {attribute: false}, _hosts: {state: true}, _error: {state: true}, _restarting: {state: true}};
+
+  static styles = [base, buttons, cards, code, views, css`
+    .view-head .muted { max-width: 44rem; }
+    .hosts { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }
+    section { margin-top: var(--ac-space-6); }
+    section.card { margin-top: 0; }
+    section h2 { margin-bottom: var(--ac-space-2); font-size: var(--ac-text-m); }
+    .how { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4); }
+    .how p { max-width: 44rem; }
+    .block { position: relative; }
+    .block ac-copy { position: absolute; inset: var(--ac-space-1) var(--ac-space-1) auto auto; background: var(--ac-surface-sunken); border-radius: var(--ac-radius-m); }
+    pre.code { padding-inline-end: var(--ac-space-7); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {string[]} */
+    this.path = [];
+    this.query = new URLSearchParams();
+    /** @type {KnownHost[] | null} */
+    this._hosts = null;
+    /** @type {unknown} */
+    this._error = null;
+    this._restarting = '';
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    new Listening(this, () => {
+      void this._load();
+      const looking = setInterval(() => { if (!document.hidden && this._hosts?.length) void this._load(); }, LOOK_MS);
+      return [
+        ...OFTEN.map((type) => client.on(type, () => this._soon())),
+        client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
+        moduleList.subscribe(() => this.requestUpdate()),
+        () => clearInterval(looking),
+        () => {
+          clearTimeout(this._timer);
+          this._timer = undefined;
+        },
+      ];
+    });
+  }
+
+  render() {
+    return html`
+      <header class="view-head">
+        <div class="titles"><h1>${t('hosts.title')}</h1><p class="muted">${t('hosts.subtitle')}</p></div>
+      </header>
+      ${this._error && !this._hosts ? this._failed() : nothing}
+      ${this._hosts ? html`
+        ${this._hosts.length ? html`
+          <div class="hosts">${repeat(this._hosts, ({name}) => name, (known) => html`
+            <ac-host-card .known=${known} .isBusy=${this._restarting === known.name} @ac-restart=${this._restart}></ac-host-card>`)}</div>` : this._none()}
+        ${this._how()}` : nothing}`;
+  }
+
+  _none() {
+    return html`<section class="card"><ac-empty icon="server" heading=${t('hosts.none')}>${t('hosts.noneText')}</ac-empty></section>`;
+  }
+
+  _how() {
+    const block = exampleOf(this._hosts ?? []);
+    return html`
+      <section aria-labelledby="how">
+        <h2 id="how">${t('hosts.how')}</h2>
+        <div class="card how">
+          <p>${t('hosts.howText')}</p>
+          <div class="block">
+            <pre class="code" tabindex="0" role="group" aria-labelledby="how"><code>${block}</code></pre>
+            <ac-copy .value=${block} label=${t('hosts.copyBlock')}></ac-copy>
+          </div>
+          <p class="muted">${t('hosts.howNext')} <a href="#/settings">${t('hosts.toSettings')}</a></p>
+        </div>
+      </section>`;
+  }
+
+  _failed() {
+    return html`
+      <ac-error-card heading=${t('hosts.notLoaded')} .error=${this._error}>
+        <button slot="actions" @click=${() => this._load()}>${t('ui.again')}</button>
+      </ac-error-card>`;
+  }
+
+  /** Calls come in bursts. */
+  _soon() {
+    this._timer ??= setTimeout(() => {
+      this._timer = undefined;
+      void this._load();
+    }, SETTLE_MS);
+  }
+
+  async _load() {
+    try {
+      this._hosts = (await client.get('/api/hosts')).hosts;
+      this._error = null;
+    } catch (error) {
+      this._error = error;
+    }
+  }
+
+  /** @param {CustomEvent<{host: KnownHost}>} event */
+  async _restart({detail: {host: {name, callsInFlight, resources}}}) {
+    const held = resources.reduce((sum, {count}) => sum + count, 0);
+    if (callsInFlight || held) {
+      const text = t('hosts.restartText', {calls: callsInFlight, resources: held});
+      if (!await confirm({heading: t('hosts.restartHeading', {name}), text, action: t('hosts.restart'), isDangerous: true})) return;
+    }
+    this._restarting = name;
+    try {
+      await client.post(`/api/hosts/${encodeURIComponent(name)}/restart`);
+      toast(t('hosts.restarted', {name}));
+      await this._load();
+    } catch (error) {
+      const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
+      if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
+      else toastError(t('hosts.notRestarted', {name}), error);
+    } finally {
+      this._restarting = '';
+    }
+  }
+}
+
+/** What app.json would say for a module that runs in the server now. @param {KnownHost[]} hosts */
+function exampleOf(hosts) {
+  const free = moduleList.modules.filter(({listed, host, block}) => listed && !host && !block).map(({name}) => name);
+  const chosen = free.find((name) => name === 'browser') ?? free[0] ?? 'browser';
+  const name = hosts.some((each) => each.name === 'apart') ? 'second' : 'apart';
+  const block = {[name]: {kind: 'process', modules: [chosen], memory_mb: 2048}};
+  return `"hosts": ${JSON.stringify(block, null, 2).replace(/\[\s+"(.*)"\s+\]/, '["$1"]')}`;
+}
+
+customElements.define('ac-view-hosts', AcViewHosts);
