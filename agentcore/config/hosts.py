@@ -16,7 +16,7 @@ from agentcore.files.path_text import PathText
 class ProcessHostConfig(ConfigModel):
     """A process of its own on this machine."""
 
-    kind: Literal["process"]
+    kind: Annotated[Literal["process"], Field(description="What it is: a process of its own on this machine.")]
     modules: Annotated[ModuleNames, Field(min_length=1, description="The modules that run in it.")]
     python: Annotated[
         PathText | None,

@@ -185,6 +185,9 @@ def _below(schema: Schema, step: str | int) -> Iterator[Any]:
     properties = schema.get("properties", {})
     if step in properties:
         yield properties[step]
+    elif "patternProperties" in schema:
+        # whichever it matches: the patterns are a module's, and no code of ours runs them
+        yield from schema["patternProperties"].values()
     elif "additionalProperties" in schema:
         yield schema["additionalProperties"]
     elif _is_open(schema):
@@ -198,5 +201,6 @@ def _is_open(schema: Schema) -> bool:
 
 def _all_below(schema: Schema) -> Iterator[Any]:
     yield from schema.get("properties", {}).values()
+    yield from schema.get("patternProperties", {}).values()
     yield from schema.get("prefixItems", ())
     yield from (schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict))
