@@ -124,7 +124,7 @@ export class AcSettingsRow extends Localized(LitElement) {
 
   /** @param {Row} row @param {SettingsDocument} document @param {string} label */
   _field(row, document, label) {
-    const list = () => isChatEntries(document, row) && void listModels().then(() => this.requestUpdate());
+    const list = () => isChatEntries(document, row) && void listModels(row).then(() => this.requestUpdate());
     return html`<div class=${isChatEntries(document, row) ? 'worded' : ''} @ac-field-change=${this._onChange} @focusin=${list}>${fieldTemplate(this._fieldOf(row, label), shownValue(document, row, this.changes), this._form(document))}</div>`;
   }
 

@@ -1,6 +1,7 @@
-/** Models and agents as entries of a form: what each setting of them is, in the person's language, and what can be picked for it. */
+/** Models, agents and hosts as entries of a form: what each setting of them is, in the person's language, and what can be picked for it. */
 import {chatSetup} from '../models/setup.js';
 import {hasText, locale, t} from '../base/i18n.js';
+import {moduleList} from '../client/module-list.js';
 import {toolList} from '../client/tool-list.js';
 import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
 
@@ -8,7 +9,9 @@ import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
 /** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
 /** @typedef {import('./settings-model.js').Row} Row */
 
-const KINDS = new Set(['models', 'agents']);
+const KINDS = new Set(['models', 'agents', 'hosts']);
+/** What can be picked for these comes of providers, who are asked for it. */
+const OF_PROVIDERS = new Set(['/models', '/agents']);
 const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'agent', 'date'];
 
 /** @type {WeakMap<Schema, {of: string, part: Schema}>} */
@@ -19,13 +22,14 @@ let listed = [];
 /** @type {Promise<void> | null} */
 let listing = null;
 
-/** Whether a row of app.json holds models, or agents, by name. @param {SettingsDocument} document @param {Row} row */
+/** Whether a row of app.json holds models, agents or hosts by name. @param {SettingsDocument} document @param {Row} row */
 export function isChatEntries(document, {pointer}) {
   return document.module === null && KINDS.has(pointer.slice(1));
 }
 
-/** Ask the providers for their models, once, for somebody who is about to name one. */
-export function listModels() {
+/** Ask the providers for their models, once, for somebody who is about to name one in this row. @param {Row} row */
+export async function listModels({pointer}) {
+  if (!OF_PROVIDERS.has(pointer)) return;
   listing ??= (async () => {
     await chatSetup.load();
     await toolList.load();
@@ -33,7 +37,7 @@ export function listModels() {
     const found = await Promise.all(reachable.map(({provider}) => chatSetup.modelsOf(provider).then(({models}) => models, () => [])));
     listed = [...new Set(found.flat())];
   })();
-  return listing;
+  await listing;
 }
 
 /** The schema of such a row, with what is known of it here; the same object as long as that is the same. @param {SettingsDocument} document @param {Row} row @returns {Schema} */
@@ -55,6 +59,7 @@ export function entriesPart(document, {part, pointer}) {
 /** What can be picked for single settings, beside what a person writes. @param {string} kind @returns {Record<string, string[]>} */
 function picksOf(kind) {
   if (kind === 'models') return {model: listed};
+  if (kind === 'hosts') return {modules: moduleList.modules.filter(({block}) => !block).map(({name}) => name)};
   const providers = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
   const named = providers.length === 1 ? listed.map((model) => `${providers[0].provider}:${model}`) : [];
   return {model: [...chatSetup.models.map(({name}) => name), ...named], tools: ['*', ...toolList.tools.map(({name}) => name)], system_parts: PARTS};
