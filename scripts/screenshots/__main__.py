@@ -28,6 +28,10 @@ from agentcore.testing.serving import ServerClient, running_server
 _HERE = Path(__file__).resolve().parent
 _TARGET = _HERE.parent.parent / "docs" / "images"
 _MODULES = ["fs_tools", "weather", "broken_clock", "almanac", "ghost_tools"]
+_HOSTS = {
+    "forecasts": {"kind": "process", "modules": ["weather", "almanac"], "memory_mb": 512},
+    "clocks": {"kind": "process", "modules": ["broken_clock"], "python": "/opt/clocks/bin/python"},
+}
 _ADDRESS = "OPENAI_BASE_URL"  # of the provider of which no model was chosen
 _FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
 
@@ -71,6 +75,8 @@ async def _server(kind: Server, provider: str) -> AsyncIterator[ServerClient]:
         (workspace / "TODO.md").write_text("# To do\n\n- water the plants\n", encoding="utf-8")
         models = {"example-model": {"provider": "openai", "base_url": provider}} if kind == "usual" else {}
         config = {"modules": modules, "models": models, "approvals": {"mode": "ask_writes"}}
+        if kind == "hosts":
+            config["hosts"] = _HOSTS
         plan = HostPlan(config=config, roots=[workspace], is_failure_expected=True)
         async with running_server(plan, folder) as server:
             yield server
@@ -98,7 +104,7 @@ async def _take(page: Page, server: ServerClient, scene: Scene, look: Look) -> N
 
 
 async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
-    kinds: tuple[Server, ...] = ("usual", "no_model", "empty")
+    kinds: tuple[Server, ...] = ("usual", "no_model", "empty", "hosts")
     for kind in kinds:
         chosen = [scene for scene in scenes if scene.server == kind]
         if not chosen:

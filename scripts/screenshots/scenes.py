@@ -12,8 +12,8 @@ _IMAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "images"
 _RUN = re.compile("^(Run|运行)")
 
 Prepare = Callable[[Page], Awaitable[object]]
-Server = Literal["usual", "empty", "no_model"]
-"""What runs: modules and a model; neither; modules, and a provider of which no model was chosen."""
+Server = Literal["usual", "empty", "no_model", "hosts"]
+"""What runs: modules and a model; neither; modules, and a provider of which no model was chosen; some in hosts."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ async def _make_calls(page: Page) -> None:
         await client.call('read_file', {path: 'missing.txt'});
     }""")
     await page.locator("ac-view-welcome").get_by_text("list_dir").last.wait_for()
+
+
+async def _look_at_hosts(page: Page) -> None:
+    await page.locator("ac-host-card").get_by_text(re.compile("MiB")).first.wait_for()
 
 
 async def _open_menu(page: Page) -> None:
@@ -153,6 +157,7 @@ async def _wait_for_composer(page: Page) -> None:
 
 
 SCENES = (
+    Scene("hosts", "#/hosts", _look_at_hosts, "hosts", is_in_chinese=True),
     Scene("chat-new", "#/chats", _wait_for_composer),
     Scene("chat-command", "#/chats", _complete_a_call),
     Scene("chat-attached", "#/chats", _attach, is_in_chinese=True),
