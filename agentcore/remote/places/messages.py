@@ -337,9 +337,11 @@ class Room(OfChannel):
 
 
 class CloseChannel(OfChannel):
-    """No more is sent."""
+    """No more is sent; `broken`: though there was more. A WebSocket is closed with the code and the reason."""
 
-    reason: str = ""
+    broken: bool = False
+    code: Annotated[int, Field(ge=1000, le=4999)] = 1000
+    reason: Text = ""
 
 
 # -- answers of a host -----------------------------------------------------------------------------------------------

@@ -24,12 +24,14 @@ from agentcore.remote.wire.values import error_of, principal_to_wire
 log = structlog.get_logger(__name__)
 
 _ROUTES = 1_000
+_PASS_ON_SECONDS = 1.0
 
 
 @dataclass(eq=False)
 class _Talk:
     outlet: Outlet
     inlet: Inlet
+    closing: tuple[int, str] | None = None
 
 
 class ServedRoutes:
@@ -153,18 +155,25 @@ class ServedRoutes:
     # -- sockets -----------------------------------------------------------------------------------------------
 
     async def _talk(self, channel: int, talk: _Talk, socket: Socket, message: Message) -> None:
-        """Let a WebSocket and the host's handler talk, until either has enough."""
-        async with asyncio.TaskGroup() as group:
-            reading = group.create_task(self._take_in(talk, socket, channel))
-            writing = group.create_task(_give_out(talk, socket))
-            try:
-                await self._request(message)
-            finally:
-                reading.cancel()
-                self._end(channel)
-                # what came before the end is passed on
-                await asyncio.wait({writing}, timeout=1.0)
-                writing.cancel()
+        """Let a WebSocket and the host's handler talk, until either has enough.
+
+        Raises:
+            ToolError: What the handler raises.
+            Exception: What else it raises.
+        """
+        loop = asyncio.get_running_loop()
+        # in no TaskGroup, which would wrap what the handler raises; both end here
+        reading = loop.create_task(self._take_in(talk, socket, channel), name="route:in")
+        writing = loop.create_task(_give_out(talk, socket), name="route:out")
+        try:
+            await self._request(message)
+        finally:
+            reading.cancel()
+            self._end(channel)
+            # what came before the end is passed on
+            await asyncio.wait({writing}, timeout=_PASS_ON_SECONDS)
+            writing.cancel()
+            await asyncio.wait({reading, writing})
 
     async def _take_in(self, talk: _Talk, socket: Socket, channel: int) -> None:
         try:
@@ -202,7 +211,8 @@ class ServedRoutes:
     def on_close(self, told: CloseChannel) -> None:
         """The host sends no more."""
         if (talk := self._talks.get(told.channel)) is not None:
-            broken = ConnectionResetError("the stream broke off") if told.reason == "broken" else None
+            broken = ConnectionResetError("the stream broke off") if told.broken else None
+            talk.closing = told.code, told.reason
             talk.inlet.end(broken)
             talk.outlet.close()
 
@@ -229,7 +239,8 @@ async def _give_out(talk: _Talk, socket: Socket) -> None:
     try:
         async for data in talk.inlet:
             await socket.send(data)
-        await socket.close()
+        if talk.closing is not None:
+            await socket.close(*talk.closing)
     except ConnectionError:
         pass
 

@@ -20,6 +20,8 @@ from agentcore.remote.worker.line import Line
 
 log = structlog.get_logger(__name__)
 
+_CODES = 1000, 4999
+
 
 @dataclass
 class _Talk:
@@ -46,6 +48,8 @@ class _HostSocket:
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """See `agentcore.api.web.Socket`."""
+        if type(code) is not int or not _CODES[0] <= code <= _CODES[1]:
+            raise ValueError(f"a WebSocket is closed with a code from {_CODES[0]} to {_CODES[1]}, not {code!r}")
         self._line.tell({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
         self._talk.outlet.close()
         self._talk.inlet.end()
@@ -183,7 +187,7 @@ class HeldRoutes:
         return answer | {"body": body}
 
     async def _stream(self, number: int, talk: _Talk, body: AsyncIterator[bytes]) -> None:
-        reason = ""
+        is_broken = False
         try:
             async for piece in body:
                 await talk.outlet.send(bytes(piece))
@@ -192,12 +196,12 @@ class HeldRoutes:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             if not issubclass(type(exc), asyncio.CancelledError):
                 log_failure(log, "module_stream_failed", exc)
-                reason = "broken"
+                is_broken = True
         finally:
             close = getattr(body, "aclose", None)
             if close is not None:
                 await close()
-            self._line.tell({"type": "route.close", "channel": number, "code": 1000, "reason": reason})
+            self._line.tell({"type": "route.close", "channel": number, "broken": is_broken})
             self._talks.pop(number, None)
 
     # -- sockets -----------------------------------------------------------------------------------------------
