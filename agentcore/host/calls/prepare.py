@@ -13,6 +13,7 @@ from agentcore.host.calls.errors import unreachable
 from agentcore.host.calls.preview import preview_call
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.modules.validation import LeftToPlace
 from agentcore.secrets import masked_json
 
 _MODELS = frozenset(("chat", "mcp"))
@@ -41,7 +42,7 @@ class Preparation:
             # before the digest is made: what a person approves is what runs, and the same when it is sent again
             request.arguments = tool.schema.repair(request.arguments)
         prepared = self._read(call, tool, request.arguments, request.resource_id, may_create=may_create)
-        if tool.definition.preview is None:
+        if not tool.looks_first and type(prepared.arguments) is not LeftToPlace:
             return prepared
         preview = await self.preview(call, prepared)
         call.prepared = prepared = prepared._replace(preview=preview)

@@ -82,9 +82,11 @@ class RegisteredTool:
 
     Args:
         definition: Plain values, as they were read.
+        validate: Gives the arguments as the module gets them; `LeftToPlace`: it has to be asked whether it takes them.
         check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
         schema: The schema of its arguments, as each provider takes it.
         encoded: The definition as JSON text, in agentcore's own form.
+        looks_first: Whether it is asked about each call before that runs.
     """
 
     definition: ToolDefinition
@@ -93,6 +95,7 @@ class RegisteredTool:
     check_result: "CheckResult | None"
     schema: LoweredSchema
     encoded: bytes
+    looks_first: bool
 
     def does_the_same_as(self, other: "RegisteredTool") -> bool:
         """Whether a call that was looked at with one of both may run with the other.

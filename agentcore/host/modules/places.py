@@ -1,6 +1,6 @@
 """Where modules run that do not run in the process of their server, as far as the host has to know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -46,6 +46,9 @@ class PlacedModule(Protocol):
     Attributes:
         place: The name of where it runs.
         problems: What was wrong with definitions of its that were left out there, one sentence each.
+        looks_first: Names of its tools that are asked about each call before it runs, though they may have no preview.
+        reads_arguments: Names of its tools whose arguments are read there by a model of the module's, so that it says
+            whether it takes what a schema refuses.
         fingerprint: Of the code that runs there; one that outlived a server may be older than that on the disk.
         outlives: Whether it goes on when this server ends.
         goes_on: Whether this server is about to end without it: then nothing of it is ended.
@@ -55,6 +58,10 @@ class PlacedModule(Protocol):
     def place(self) -> str: ...
     @property
     def problems(self) -> Sequence[str]: ...
+    @property
+    def looks_first(self) -> Collection[str]: ...
+    @property
+    def reads_arguments(self) -> Collection[str]: ...
     @property
     def fingerprint(self) -> str: ...
     @property

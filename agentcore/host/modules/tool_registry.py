@@ -8,7 +8,7 @@ import pydantic_core
 from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-from agentcore.host.modules.validation import compile_result_check, compile_validator
+from agentcore.host.modules.validation import compile_result_check, compile_validator, or_left_to_place
 from agentcore.near_names import near_names, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
@@ -19,13 +19,15 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     Raises:
         ValueError: A schema is not valid.
     """
+    placed, validate = module.placed, compile_validator(definition)
     return RegisteredTool(
         definition,
         module,
-        compile_validator(definition),
+        validate if placed is None or definition.name not in placed.reads_arguments else or_left_to_place(validate),
         compile_result_check(definition),
         LoweredSchema(definition.input_schema),
         pydantic_core.to_json(definition.to_json() | {"module": module.name}),
+        definition.preview is not None if placed is None else definition.name in placed.looks_first,
     )
 
 

@@ -38,6 +38,22 @@ def compile_validator(definition: ToolDefinition) -> Validate:
     return validator_of(definition)
 
 
+class LeftToPlace(dict[str, Any]):
+    """Arguments that a schema refuses, of a tool whose module runs elsewhere: its own model has the last word."""
+
+
+def or_left_to_place(validate: Validate) -> Validate:
+    """The same function, but that what it refuses is left to the place where the module runs."""
+
+    def validate_or_leave(arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return validate(arguments)
+        except ToolError:
+            return LeftToPlace(arguments)
+
+    return validate_or_leave
+
+
 def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
     """Make the function that holds a result's data, as JSON text, against the schema; None: there is none to hold.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,14 @@ from agentcore.remote.places.messages import (
     read_answer,
 )
 from agentcore.remote.places.schema_model import model_of_schema
-from agentcore.remote.wire.declared import ATTRIBUTES, component_of, definition_of, preview_of
+from agentcore.remote.wire.declared import (
+    ATTRIBUTES,
+    component_of,
+    definition_of,
+    looks_first,
+    preview_of,
+    reads_arguments,
+)
 from agentcore.remote.wire.frames import LinkError
 
 log = structlog.get_logger(__name__)
@@ -50,6 +57,8 @@ class RemoteModule:
     def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
         self.place, self.fingerprint = link.name, fingerprint
         self.problems: Sequence[str] = ()
+        self.looks_first: Collection[str] = ()
+        self.reads_arguments: Collection[str] = ()
         self._link, self._linked, self._folder = link, linked, folder
         attributes = read_mapping(told.attributes, f"the attributes of module {linked.name!r}")
         for name in ATTRIBUTES:
@@ -92,12 +101,15 @@ class RemoteModule:
         """What the host says of the module's tools."""
         answer = await self._ask("definitions", what="tools")
         told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
-        problems, tools = list(told.problems), []
+        problems, tools, looking, reading = list(told.problems), [], set(), set()
         for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
             try:
                 tools.append(definition_of(each, self._preview, self._complete))
+                looking |= {tools[-1].name} if looks_first(each) else set()
+                reading |= {tools[-1].name} if reads_arguments(each) else set()
             except TypeError as exc:
                 problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
+        self.looks_first, self.reads_arguments = looking, reading
         if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
             problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
         self.problems = problems[:_PROBLEMS]

@@ -61,6 +61,7 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     wire["previews"] = definition.preview is not None
     wire["completes"] = definition.complete is not None
     wire["checks_arguments"] = checks_arguments
+    wire["reads_arguments"] = definition.arguments is not None
     return wire
 
 
@@ -83,9 +84,20 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         icons=tuple(ToolIcon(**_only(icon, ("src", "sizes", "theme"))) for icon in given.get("icons", ())),
         resource=None if use is None else ResourceUse(**_only(use, _RESOURCE)),
         view=ToolView(**_only(view, _VIEW)) if type(view) is dict else view,
-        preview=preview if _says(given, "previews") or _says(given, "checks_arguments") else None,
+        preview=preview if looks_first(given) or reads_arguments(given) else None,
         complete=complete if _says(given, "completes") else None,
     )
+
+
+def looks_first(definition: Any) -> bool:
+    """Whether the host is asked about each call of a tool before it runs."""
+    given = read_mapping(definition, "a definition of a host")
+    return _says(given, "previews") or _says(given, "checks_arguments")
+
+
+def reads_arguments(definition: Any) -> bool:
+    """Whether a model of the module's reads a tool's arguments, which may take what its schema does not."""
+    return _says(read_mapping(definition, "a definition of a host"), "reads_arguments")
 
 
 def preview_to_wire(preview: CallPreview) -> Wire:

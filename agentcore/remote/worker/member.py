@@ -31,6 +31,11 @@ from agentcore.remote.wire.declared import (
 from agentcore.remote.worker.context import RemoteContext
 from agentcore.remote.worker.runtime import RemoteRuntime
 
+_FORMATS = frozenset(
+    ("date", "time", "datetime", "timedelta", "uuid", "url", "multi-host-url", "decimal", "bytes", "is-instance")
+)
+"""What pydantic reads of a text, and a JSON Schema names at most."""
+
 FILES_BYTES = 32 * 1024 * 1024
 """All files together that a module shows in the page."""
 
@@ -274,8 +279,10 @@ def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> tuple
 
 
 def _says_more(model: type[BaseModel] | None) -> bool:
-    """Whether a model has checks of its own, which no schema tells of."""
-    return model is not None and "function-" in repr(_kinds(model.__pydantic_core_schema__))
+    """Whether a model refuses what its schema does not: it has checks of its own, or kinds of text that are formats."""
+    if model is None:
+        return False
+    return any(kind.startswith("function-") or kind in _FORMATS for kind in _kinds(model.__pydantic_core_schema__))
 
 
 def _kinds(schema: Any) -> list[str]:

@@ -1,0 +1,61 @@
+"""Arguments are read by the module's own model in both places: what it takes is taken, and what it says is said."""
+
+from datetime import date
+from typing import Annotated
+
+import pytest
+from pydantic import BeforeValidator, Field
+
+from agentcore.api import Module, tool
+from agentcore.api.context import Principal
+
+WORDS = {"five": 5}
+
+
+class Counting(Module):
+    """Counts."""
+
+    @tool(effects=("write",))
+    async def count(self, number: Annotated[int, Field(le=9)], name: str = "n") -> dict[str, int]:
+        """Take a number."""
+        return {name: number}
+
+    @tool(effects=("write",))
+    async def spelled(self, number: Annotated[int, BeforeValidator(lambda given: WORDS.get(given, given))]) -> int:
+        """Take a number, or a word for one."""
+        return number
+
+    @tool(effects=("write",))
+    async def on(self, day: date) -> str:
+        """Take a day."""
+        return day.isoformat()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("count", {"number": 3}),
+        ("count", {"number": "3"}),
+        ("count", {"number": 3.0}),
+        ("count", {"number": 10}),
+        ("count", {"number": "many"}),
+        ("count", {"numbr": 3}),
+        ("count", {"number": 3, "nam": "x", "name": 4}),
+        ("spelled", {"number": "five"}),
+        ("spelled", {"number": "six"}),
+        ("on", {"day": "2026-11-24"}),
+        ("on", {"day": "someday"}),
+    ],
+)
+async def test_arguments_are_what_they_are_in_the_server(agentcore_host, name, arguments):
+    found = []
+    for isolation in ("process", "server"):
+        host = await agentcore_host(modules=[Counting()], isolation=isolation)
+        outcome = await host.outcome(name, arguments)
+        found.append((outcome.encoded_data, outcome.error and outcome.error.to_json()))
+        # what cannot run is not asked about
+        host.answer_approvals(approve=True)
+        asked = await host.outcome(name, arguments, principal=Principal("chat"), session_id="s1")
+        assert asked.ok is outcome.ok
+        assert len(host.asked) in ((0, 1) if outcome.ok else (0,))
+    assert found[0] == found[1]
