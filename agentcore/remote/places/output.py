@@ -24,7 +24,7 @@ _HELD_BYTES = 64 * 1024
 _PAUSE_SECONDS = 0.1
 _BYTES_PER_PAUSE = 1024 * 1024
 _LEVELS = frozenset(("debug", "info", "warning", "error", "critical"))
-_KEY = re.compile(r"(?!(?:self|event|host|exc_info|stack_info|positional_args)$)[a-z][a-z0-9_]{0,63}")
+_KEY = re.compile(r"(?!(?:self|event|in_host|exc_info|stack_info|positional_args)$)[a-z][a-z0-9_]{0,63}")
 _FILE_BYTES = 4 * 1024 * 1024
 _FOLLOW_SECONDS = 0.5
 
@@ -70,7 +70,8 @@ class _Output:
         if self._may_log():
             event, level = fields["event"][:_LINE_CHARS], fields.pop("level", "info")
             write = getattr(log, level) if type(level) is str and level in _LEVELS else log.info
-            write(event, host=self._name, **{key: value for key, value in fields.items() if _KEY.fullmatch(key)})
+            # all else is a module's to name, `host` too, such as one on the web
+            write(event, in_host=self._name, **{key: value for key, value in fields.items() if _KEY.fullmatch(key)})
 
     def _may_log(self) -> bool:
         second = int(self._loop.time())

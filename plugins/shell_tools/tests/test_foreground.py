@@ -239,6 +239,7 @@ async def test_newest_line_is_told_while_the_command_runs(host, root):
     assert (await calling).data["output"] == "first\nsecond\n"
 
 
+@pytest.mark.in_server("has the system refuse pipes in its own process")
 async def test_command_that_cannot_be_started_says_why(failure, monkeypatch):
     def refuse(*_):
         raise OSError(24, os.strerror(24))

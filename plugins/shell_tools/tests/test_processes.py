@@ -190,6 +190,7 @@ async def test_resource_shows_how_a_process_ended(host, spawn):
 
 
 @pytest.mark.spec("S7")
+@pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_background_processes_of_a_session_are_bounded(host, call, spawn, failure, monkeypatch):
     monkeypatch.setattr("agentcore_shell_tools.processes.PROCESSES_PER_SESSION", 3)
     ids = await asyncio.gather(*(spawn("sleep 600") for _ in range(3)))

@@ -79,6 +79,7 @@ async def test_without_a_file_manager_on_the_bus_xdg_open_gets_the_folder_and_no
     assert secret not in note.read_text()
 
 
+@pytest.mark.in_server("a host's process ends with all that it has started")
 async def test_file_manager_that_stays_open_is_left_to_the_person(
     programs, unseen_display, host, file, tmp_path
 ) -> None:

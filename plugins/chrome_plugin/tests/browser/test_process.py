@@ -80,6 +80,7 @@ async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure,
     assert (await call("chrome_launch")).data["browserId"] != launched["browserId"]
 
 
+@pytest.mark.in_server("looks at objects of the module")
 async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure, site, browser_id):
     opened = (await call("chrome_new_tab", browserId=browser_id, url=site.url("/form"))).data
     tab = host.host.modules.records["chrome"].plugin.engine.tabs[opened["tabId"]]
@@ -116,6 +117,7 @@ async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
 
 
 @pytest.mark.parametrize("way", ["page", "browser"])
+@pytest.mark.in_server("looks at objects of the module")
 async def test_crashed_page_comes_back_at_its_last_address(hosting, tmp_path, site, way):
     """A look finds it there again; an action says so once, and is not done to a page that forgot what was typed."""
     async with hosting(tmp_path, ("browser",)) as host:
@@ -161,6 +163,7 @@ async def test_closing_a_browser_leaves_no_process_and_no_folder(call):
     await until(lambda: not made & folders())
 
 
+@pytest.mark.in_server("looks at objects of the module")
 async def test_work_for_a_browser_that_closes_before_it_began_is_dropped(host, call):
     browser_id = (await call("chrome_launch")).data["browserId"]
     process = host.host.modules.records["chrome"].plugin.engine.processes[browser_id]

@@ -136,6 +136,7 @@ async def test_page_that_is_closed_ends_the_waiting_and_starts_nothing(act, look
     assert (await act("browser_get_state")).data["running"] is False
 
 
+@pytest.mark.in_server("looks at objects of the module")
 async def test_frames_flow_while_somebody_asks_and_are_large_only_for_who_needs_them(
     server, act, look, site, screencast_of
 ):

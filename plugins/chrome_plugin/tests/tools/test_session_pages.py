@@ -58,6 +58,7 @@ async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(sit
         assert (blank.data["url"], "restored" in blank.data) == ("about:blank", False)
 
 
+@pytest.mark.in_server("looks at objects of the module")
 async def test_crash_is_told_with_its_error_beside_the_events_own_type(host, site):
     outcome = await host.outcome("browser_navigate", {"url": site.url("/")}, session_id="crash")
     await host.outcome("browser_navigate", {"url": "about:blank"}, session_id="crash")

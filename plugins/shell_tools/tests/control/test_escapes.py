@@ -161,6 +161,7 @@ async def test_nothing_planted_runs_when_a_person_works_there(
     assert not mark.exists()
 
 
+@pytest.mark.in_server("patches the module's code")
 async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, until, monkeypatch):
     """Such a write leaves no mark on the file."""
     looks = []

@@ -247,6 +247,7 @@ async def test_next_server_looks_at_what_the_last_one_could_not(tmp_path, root):
     assert (root / f".envrc{_ASIDE}").exists()
 
 
+@pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_tree_that_is_too_large_is_refused_before_a_command_runs(start, root, monkeypatch):
     monkeypatch.setattr("agentcore_shell_tools.control.guard.FOLDERS_LOOKED_AT", 3)
     host = await start()
@@ -258,6 +259,7 @@ async def test_tree_that_is_too_large_is_refused_before_a_command_runs(start, ro
     assert len(list(root.iterdir())) == 4
 
 
+@pytest.mark.in_server("has the system refuse something in its own process")
 async def test_what_could_not_be_put_aside_lets_no_other_command_begin(host, bash, root, monkeypatch):
     """A person's program may hold a name, or the disk be full: the file is not taken for trusted later."""
 
