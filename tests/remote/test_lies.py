@@ -55,7 +55,7 @@ def lying(agentcore_host, tmp_path):
     async def start(program: Callable[[FakeHost], None], **options: Any):
         python = str(write_fake(tmp_path / "python", program))
         hosts = {"isolated": {"kind": "process", "modules": ["liar"], "python": python}}
-        config = {"hosts": hosts, "limits": {"loop_blocked_max": 2}}
+        config = {"hosts": hosts, "limits": {"loop_blocked_max": 2}, "approvals": {"mode": "allow"}}
         return await agentcore_host([Near(), Liar()], isolation="process", config=config, **options)
 
     return start

@@ -217,6 +217,7 @@ async def test_mutated_messages_never_break_anything(host, sent):
         *("away", _Nowhere(), host.host.resources),
         outlives=False,
         on_hello=lambda told: None,
+        on_blocked=lambda holder, seconds: None,
         on_end=ended.append,
     )
     linked = LinkedModule("far", 1, record.runtime)
