@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from agentcore.api import Module, ResourceUse, ToolContext, tool
 from agentcore.encoding import to_json
-from agentcore.remote.places.link import HostLink, LinkedModule
+from agentcore.remote.places.link import HostLink
+from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.wire.frames import PROTOCOL, piece
 from agentcore.testing.hosting import ISOLATION_VARIABLE
 

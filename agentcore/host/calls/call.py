@@ -14,7 +14,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval
-from agentcore.host.calls.shown_output import ShownOutput
+from agentcore.host.calls.reported import ShownOutput
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
-from agentcore.bounds import PROGRESS_INTERVAL_SECONDS
+from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.call_artifacts import CallArtifacts
-from agentcore.host.calls.call_log import CallLog
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
 from agentcore.host.calls.questions import Questions
-from agentcore.host.calls.reported import read_fraction, read_log, read_message, read_output
-from agentcore.host.calls.shown_output import ShownOutput
+from agentcore.host.calls.reported import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
@@ -54,7 +52,7 @@ class CallContext:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._progress: _Progress | None = None
-        self._log: CallLog | None = None
+        self._log: _CallLog | None = None
 
     @property
     def call_id(self) -> str:
@@ -283,7 +281,7 @@ class CallContext:
 
     def _tell_log(self, message: str, level: LogLevel) -> None:
         if self._log is None:
-            self._log = CallLog(self._call)
+            self._log = _CallLog(self._call)
         self._log.tell(message, level)
 
     def _show(self, piece: str, length: int) -> None:
@@ -329,3 +327,25 @@ class _Progress:
             self._services.resources.tell(self._call.resource, "progress", progress)
         if self._call.notify is not None:
             self._call.notify("progress", progress)
+
+
+class _CallLog:
+    """Passes on as many messages as a call may have, and none once it has ended.
+
+    Args:
+        call: Whose they are.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._count = call, 0
+
+    def tell(self, message: str, level: LogLevel) -> None:
+        """Pass on one; the last one says that no more follow."""
+        self._count += 1
+        notify = self._call.notify
+        if notify is None or self._call.has_ended or self._count > LOGS_PER_CALL:
+            return
+        if self._count == LOGS_PER_CALL:
+            message, level = f"{LOGS_PER_CALL:,} messages were passed on; what else this call says is not", "warning"
+        told = {"callId": self._call.id, "tool": self._call.request.tool, "level": level, "message": message}
+        notify("log", told)

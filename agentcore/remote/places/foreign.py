@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.host.discovery.installed import InstalledModule
-from agentcore.remote.places.messages import FoundModule
+from agentcore.remote.places.answers import FoundModule
 
 
 @dataclass(frozen=True)

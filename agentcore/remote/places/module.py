@@ -18,18 +18,10 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.reading import read_mapping, read_text
 from agentcore.host.modules.runtime import ModuleRuntime
-from agentcore.remote.places.link import HostLink, LinkedModule, types_of
-from agentcore.remote.places.messages import (
-    Completed,
-    Defined,
-    Faults,
-    Files,
-    Left,
-    Loaded,
-    LoginState,
-    Reported,
-    read_answer,
-)
+from agentcore.remote.places.answers import Completed, Defined, Faults, Files, Left, Loaded, Reported
+from agentcore.remote.places.link import HostLink
+from agentcore.remote.places.linked_module import LinkedModule, types_of
+from agentcore.remote.places.messages import LoginState, read_answer
 from agentcore.remote.places.schema_model import model_of_schema
 from agentcore.remote.wire.declared import (
     ATTRIBUTES,

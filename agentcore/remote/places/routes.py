@@ -14,7 +14,8 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.reading import read_mapping
 from agentcore.host.modules.runtime import ModuleRuntime
-from agentcore.remote.places.messages import AddRoute, Answered, CloseChannel, Piece, Room, read_answer
+from agentcore.remote.places.answers import Answered
+from agentcore.remote.places.messages import AddRoute, CloseChannel, Piece, Room, read_answer
 from agentcore.remote.places.schema_model import model_of_schema
 from agentcore.remote.wire.channel import Inlet, Outlet
 from agentcore.remote.wire.frames import LinkError

@@ -61,9 +61,6 @@ class Peer:
 
     Args:
         transport: What carries its frames.
-        on_request: Called for each request, by its type; what it gives is the reply, what it raises its error. A
-            `LinkError` ends the link.
-        on_message: Called for each message that wants no reply, by its type.
         on_end: Told once why the link has ended; empty: it was closed in order.
         per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
 
@@ -71,21 +68,21 @@ class Peer:
         ended: Why the link has ended; None: it has not.
         is_lost: Whether it ended because the other side has gone.
 
-    Types that are in neither table are ignored: the other side may be newer. A request that fails is answered with its
-    error; a `LinkError` of either function says that the other side broke the protocol, and ends the link.
+    Types that nobody serves or listens to are ignored: the other side may be newer. A request that fails is answered
+    with its error; a `LinkError` of either function says that the other side broke the protocol, and ends the link.
     """
 
     def __init__(
         self,
         transport: Transport,
         *,
-        on_request: Mapping[str, OnRequest],
-        on_message: Mapping[str, OnMessage],
         on_end: Callable[[str], None],
         per_second: int | None = None,
     ) -> None:
         self._transport = transport
-        self._on_request, self._on_message, self._on_end = on_request, on_message, on_end
+        self._on_end = on_end
+        self._on_request: dict[str, OnRequest] = {}
+        self._on_message: dict[str, OnMessage] = {}
         self._loop = asyncio.get_running_loop()
         self._next = 0
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -102,8 +99,12 @@ class Peer:
         self._counted, self._counting_since = 0, self._loop.time()
 
     def listen(self, on_message: Mapping[str, OnMessage]) -> None:
-        """Take further messages that want no reply, by their types."""
-        self._on_message = {**self._on_message, **on_message}
+        """Take messages that want no reply, by their types."""
+        self._on_message.update(on_message)
+
+    def serve(self, on_request: Mapping[str, OnRequest]) -> None:
+        """Answer requests, by their types: what a function gives is the reply, what it raises the error."""
+        self._on_request.update(on_request)
 
     # -- sending -----------------------------------------------------------------------------------------------
 

@@ -84,7 +84,9 @@ class Worker:
             self._routes.lose()
             on_end(reason)
 
-        peer = Peer(transport, on_request=self._requests(), on_message=self._messages(), on_end=ended)
+        peer = Peer(transport, on_end=ended)
+        peer.serve(self._requests())
+        peer.listen(self._messages())
         self.line.attach(peer)
         return peer
 

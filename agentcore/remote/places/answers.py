@@ -1,0 +1,128 @@
+"""What a host answers, and how it greets, each read strictly, once."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from agentcore.remote.places.messages import CreateResource, HostMessage, Id, Json, Number, Text, UpdateResource
+
+
+class FoundModule(HostMessage):
+    """What is registered for a host's interpreter under the name of a module."""
+
+    value: Text
+    metadata: Text
+    file: Text
+    package: Text
+
+
+class FoundModules(HostMessage):
+    """All that is."""
+
+    found: Annotated[list[FoundModule], Field(max_length=100)]
+
+
+class Loaded(HostMessage):
+    """What a host says of a module that it has loaded."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
+
+    attributes: Json
+    description: Text
+    config_key: str | None
+    settings: Json | None
+
+
+class Fault(HostMessage):
+    """What is wrong with one setting, as pydantic says it."""
+
+    type: Text
+    loc: list[str | int]
+    msg: Text
+
+
+class Faults(HostMessage):
+    """What is wrong with settings."""
+
+    faults: Annotated[list[Fault], Field(max_length=1_000)]
+
+
+class Left(HostMessage):
+    """What a module has left behind; None: others share its code, and run."""
+
+    left: Annotated[list[Text] | None, Field(max_length=1_000)]
+
+
+class Defined(HostMessage):
+    """The tools of a module."""
+
+    tools: list[Any]
+    problems: list[Text]
+
+
+class Reported(HostMessage):
+    """What a module says of how it is just now."""
+
+    facts: dict[str, str]
+    log: Text
+    original_names: dict[str, str]
+
+
+class Files(HostMessage):
+    """The files of a module's element in the page, with their sizes."""
+
+    files: dict[str, Number]
+
+
+class Completed(HostMessage):
+    """What an argument can be."""
+
+    values: list[str]
+
+
+class Answered(HostMessage):
+    """The head of a route's answer."""
+
+    status: Annotated[int, Field(ge=200, le=599)]
+    mime: Text
+    headers: dict[str, Text]
+    streams: bool = False
+    blob: Number | None = None
+    body: Any = None
+
+
+# -- greeting --------------------------------------------------------------------------------------------------------
+
+
+class HeldModule(Loaded):
+    """A module that has gone on without a server."""
+
+    name: Id
+    module: Number
+    fingerprint: Text
+
+
+class HeldResource(CreateResource, UpdateResource):
+    """A resource that has gone on without a server."""
+
+
+class HeldCall(HostMessage):
+    """A call that has gone on, or ended, without a server."""
+
+    call: Id
+    n: Number
+    left_ms: float
+
+
+class Hello(HostMessage):
+    """A host greets; one that has gone on without a server says what it holds."""
+
+    protocol: Id
+    name: Id
+    pid: Annotated[int, Field(gt=0, le=2**31)]
+    version: Annotated[str, Field(max_length=100)] = ""
+    highest: Annotated[int, Field(ge=0, le=2**48)] = 0
+    greeting: Json = Field(default_factory=dict)
+    members: list[HeldModule] = Field(default_factory=list)
+    resources: list[HeldResource] = Field(default_factory=list)
+    calls: list[HeldCall] = Field(default_factory=list)

@@ -1,0 +1,172 @@
+"""The resources that a host holds, as its server knows them."""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from typing import Any
+
+import structlog
+
+from agentcore.api import Image
+from agentcore.api.resource import Resource
+from agentcore.errors import ToolError
+from agentcore.host.containment.foreign_error import reason_of
+from agentcore.host.containment.reading import read_mapping
+from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.remote.places import answers, messages
+from agentcore.remote.places.handlers import Handlers
+from agentcore.remote.wire.frames import LinkError
+from agentcore.remote.wire.peer import Message, Peer
+
+log = structlog.get_logger(__name__)
+
+_RESOURCES = 1_000
+_KEYS = 100
+_RELEASES = 1_000
+_RELEASE_SECONDS = 10.0
+
+
+class HostResources:
+    """Makes, changes and ends in the registry what a host says of its own.
+
+    Args:
+        host: Its name.
+        names: The modules that it runs.
+        request: Asks it.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        peer: Peer,
+        resources: ResourceRegistry,
+        names: Callable[[], Collection[str]],
+        request: Callable[[Message], Awaitable[Any]],
+    ) -> None:
+        self._host, self._peer, self._resources, self._names, self._request = host, peer, resources, names, request
+        self._loop = asyncio.get_running_loop()
+        self._releasing: set[str] = set()
+        self._working: set[asyncio.Task[None]] = set()
+
+    def table(self, handlers: Handlers) -> dict[str, Callable[[Message], None]]:
+        """The handlers, by the types of messages."""
+        told = handlers.told
+        return {
+            "resource.create": told(messages.CreateResource, self._create_resource),
+            "resource.adopt": told(messages.OfResource, self._adopt_resource),
+            "resource.update": told(messages.UpdateResource, self._update_resource),
+            "resource.event": told(messages.ResourceEvent, self._emit),
+            "resource.release": told(messages.ReleaseResource, self._resource_released),
+        }
+
+    def take(self, owner: str, told: Sequence[answers.HeldResource]) -> None:
+        """Know the resources of a module that has gone on without a server."""
+        for each in told:
+            if each.owner == owner:
+                self._create_resource(each)
+                self._update_resource(each)
+
+    def _create_resource(self, told: messages.CreateResource) -> None:
+        owner, made = told.owner, told.resource.made()
+        if owner not in self._names():
+            raise LinkError("it makes a resource of a module that it does not run")
+        reason = self._why_not(owner, made)
+        if reason:
+            # what is behind it there cannot be reached, so it ends
+            log.warning("resource_refused", host=self._host, module=owner, reason=reason)
+            self._later(self._end_there(made))
+
+    def _why_not(self, owner: str, made: Resource) -> str:
+        """Why a resource cannot live here; empty: it does from now on."""
+        if len(self._resources.list(owner=owner)) >= _RESOURCES:
+            return f"a module of a host may have {_RESOURCES:,} resources"
+        try:
+            self._resources.admit(owner, made, self._release_there)
+        except ToolError as exc:  # the id was given away meanwhile
+            return exc.message
+        return ""
+
+    def _adopt_resource(self, told: messages.OfResource) -> None:
+        resource_id = told.resource.resource_id
+        owner = self._own(resource_id)
+        if owner is not None:
+            self._resources.adopt(owner, resource_id, self._release_there)
+
+    def _update_resource(self, told: messages.UpdateResource) -> None:
+        now, icon, reopening = told.resource, told.icon, told.reopening
+        owner = self._own(now.resource_id)
+        if owner is None:
+            return
+        held = self._resources.get(now.resource_id)
+        if len(held.keys | now.keys) > _KEYS:
+            raise ValueError(f"a resource may have {_KEYS} keys")
+        held.adapter_type = now.adapter_type
+        self._resources.update(
+            now.resource_id,
+            owner=owner,
+            status=None if now.status == "closed" else now.status,
+            last_url=now.last_url,
+            title=now.title,
+            icon=None if icon is None else Image(b64decode(icon.base64, validate=True), icon.mime),
+            keep_running=now.keep_running,
+            keys=now.keys,
+            reopening=None if reopening is None else (reopening.tool, reopening.arguments),
+        )
+
+    def _emit(self, told: messages.ResourceEvent) -> None:
+        owner, event = self._own(told.resource_id), told.event
+        if event not in ("log", "progress", "screenshot", "error"):
+            return  # of a newer host
+        if owner is not None:
+            data = read_mapping(told.data, "the data of an event of a host", mends_text=True)
+            self._resources.emit(told.resource_id, event, data, owner=owner)  # type: ignore[arg-type]  # one of these
+
+    def _resource_released(self, told: messages.ReleaseResource) -> None:
+        owner = self._own(told.resource_id)
+        if owner is not None and told.resource_id not in self._releasing:
+            self._releasing.add(told.resource_id)
+            self._later(self._released(told.resource_id, owner, told.reason))
+
+    async def _released(self, resource_id: str, owner: str, reason: str) -> None:
+        try:
+            await self._resources.release(resource_id, owner, reason)
+        finally:
+            self._releasing.discard(resource_id)
+
+    async def _release_there(self, resource: Resource) -> None:
+        """End a resource where it is."""
+        if resource.resource_id in self._releasing or self._peer.ended is not None:
+            return
+        self._releasing.add(resource.resource_id)
+        try:
+            await self._request({"type": "resource.release", "resourceId": resource.resource_id})
+        finally:
+            self._releasing.discard(resource.resource_id)
+
+    async def _end_there(self, resource: Resource) -> None:
+        """The same of one that was never known here; nobody waits for it."""
+        try:
+            async with asyncio.timeout(_RELEASE_SECONDS):
+                await self._release_there(resource)
+        except Exception as exc:  # noqa: BLE001 - it is over there, and so is whatever goes wrong
+            log.warning("resource_release_failed", resource_id=resource.resource_id, reason=reason_of(exc))
+
+    def _own(self, resource_id: str) -> str | None:
+        """The module of this host that has a resource; None: it is gone.
+
+        Raises:
+            LinkError: It is another's.
+        """
+        owner = self._resources.owner_of(resource_id)
+        if owner is not None and owner not in self._names():
+            raise LinkError(f"it speaks of the resource {resource_id[:200]!r}, which is not of its modules")
+        return owner
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        if len(self._working) >= _RELEASES:
+            work.close()
+            raise LinkError(f"more than {_RELEASES:,} resources that end at one time")
+        # in no TaskGroup: messages start it, outside of any block that could wait for it
+        task = self._loop.create_task(work, name=f"host:{self._host}")
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
