@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
@@ -62,6 +63,7 @@ class Lifecycle:
         places: Places | None = None,
     ) -> None:
         self._places = places or NoPlaces()
+        self._left: list[str] | None = None
         self._services, self._registry, self._sources, self._review = services, registry, sources, review
         self._end_calls, self._on_code = end_calls, on_code
         self._config = services.config
@@ -215,10 +217,27 @@ class Lifecycle:
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         await self._release(record)
-        await self._places.rest(record.name)
+        await self._rest(record.name)
         self._mark(record, "failed", reason)
 
     # -- stopping ----------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def places_kept(self) -> AsyncIterator[None]:
+        """A block in which places go on where no module runs for a while: they have the code from before."""
+        self._left = []
+        try:
+            yield
+        finally:
+            left, self._left = self._left, None
+            for name in left:
+                await self._places.rest(name)
+
+    async def _rest(self, name: str) -> None:
+        if self._left is None:
+            await self._places.rest(name)
+        else:
+            self._left.append(name)
 
     async def stop(self, names: Iterable[str]) -> None:
         """Stop modules in reverse order of readiness."""
@@ -241,7 +260,7 @@ class Lifecycle:
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)
         await self._services.resources.release_owned(record.name)
         await self._release(record)
-        await self._places.rest(record.name)
+        await self._rest(record.name)
         self._mark(record, "stopped")
         log.info("module_stopped", module=record.name)
 

@@ -255,7 +255,8 @@ class Modules:
             await self._lifecycle.stop(running)
             await self._lifecycle.start([ModuleRecord(name) for name in running])
         else:
-            await Reload(self._lifecycle, names, takes_code=not is_alone).run()
+            async with self._lifecycle.places_kept():
+                await Reload(self._lifecycle, names, takes_code=not is_alone).run()
         return [self.records[name] for name in names]
 
     def _fingerprint_now(self, found: Found) -> str:

@@ -108,7 +108,7 @@ class ProcessHost:
             )
         except BaseException:
             running.link.remove(linked)
-            self._forget_code(found)
+            self._forget_code(found, fingerprint)
             raise
 
     def _found_module(self, running: RunningHost, name: str, held: HeldModule) -> RemoteModule:
@@ -134,8 +134,9 @@ class ProcessHost:
         assert not isinstance(found, FamilyMember)  # noqa: S101 - the caller has looked
         return {"code": code, "entry": "", "file": str(found.file), "fresh": [], **told}
 
-    def _forget_code(self, found: Found) -> None:
-        self._codes = {key: code for key, code in self._codes.items() if key[0] != f"{found.source}/{found.name}"}
+    def _forget_code(self, found: Found, fingerprint: str) -> None:
+        """Have code imported again that could not be; that from before stays to be had."""
+        self._codes.pop((f"{found.source}/{found.name}", fingerprint), None)
 
     # -- the process -------------------------------------------------------------------------------------------
 
