@@ -60,7 +60,7 @@ export class AcHostCard extends Localized(LitElement) {
     meter::-moz-meter-bar { background: var(--ac-accent); }
     meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--ac-warn); }
     h3 { margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-size: var(--ac-text-s); font-weight: normal; }
-    .modules { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: 0 var(--ac-space-4); }
+    .modules { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); align-items: start; gap: 0 var(--ac-space-4); }
     .modules li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-2); min-height: 1.75rem; min-width: 0; }
     .modules a { overflow-wrap: anywhere; }
     @media (max-width: 40rem) { dl { grid-template-columns: repeat(2, minmax(0, 1fr)); } .wide { grid-column: 1 / -1; } }
