@@ -230,10 +230,10 @@ STRICT = {
 @pytest.mark.parametrize(
     ("wrong", "path"),
     [
-        ("{}", ""),
+        ("{}", "text"),
         ('{"text": 5}', "text"),
         ('{"text": "longer"}', "text"),
-        ('{"text": "a", "other": 1}', ""),
+        ('{"text": "a", "other": 1}', "other"),
         ('{"text": "a", "rows": [[1]]}', "rows[0][0]"),
     ],
 )

@@ -1,7 +1,8 @@
 """JSON Schemas from outside, compiled: without a look at other documents, with patterns that match in linear time."""
 
+import difflib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from agentcore.bounds import SCHEMA_DEPTH, SCHEMA_NODES, SCHEMA_PATTERN_BYTES, VALIDATION_ERRORS
@@ -14,9 +15,11 @@ _MAPS = frozenset(("$defs", "definitions", "dependentSchemas", "patternPropertie
 _MESSAGE_CHARS = 500
 
 
-def compile_schema(schema: dict[str, Any]) -> Validate:
+def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed here") -> Validate:
     """Make the function that holds values against a schema.
 
+    Args:
+        unknown: What is said of a key that the schema does not have, and allows no others beside its own.
     Raises:
         ValueError: It is no valid JSON Schema, refers to another document, or has a pattern that does not match in
             linear time (with a look-around or a back-reference).
@@ -34,10 +37,19 @@ def compile_schema(schema: dict[str, Any]) -> Validate:
     def validate(value: Any) -> list[dict[str, str]]:
         if validator.is_valid(value):
             return []
-        errors = itertools.islice(validator.iter_errors(value), VALIDATION_ERRORS)
-        return [{"path": path_of(error.instance_path), "message": error.message[:_MESSAGE_CHARS]} for error in errors]
+        faults = (fault for error in validator.iter_errors(value) for fault in _faults_of(error, schema, unknown))
+        return [
+            {"path": path_of(path), "message": message[:_MESSAGE_CHARS]}
+            for path, message in itertools.islice(faults, VALIDATION_ERRORS)
+        ]
 
     return validate
+
+
+def say_unknown(name: str, known: Iterable[str], unknown: str) -> str:
+    """What is said of a key that there is not, with the one that may have been meant."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"{unknown}; did you mean {near[0]!r}?" if near else unknown
 
 
 def check_cost(schema: dict[str, Any]) -> int:
@@ -59,6 +71,27 @@ def path_of(parts: Any) -> str:
     for part in parts:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
+
+
+def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tuple[list[Any], str]]:
+    """What an error says, each at the place that it is about: of a key that is missing or unknown, that of the key."""
+    place, kind = list(error.instance_path), error.kind.name
+    if kind == "required":
+        yield [*place, error.kind.property], "is required"
+    elif kind == "additionalProperties":
+        known = _keys_beside(schema, error.schema_path)
+        for name in error.kind.unexpected:
+            yield [*place, name], say_unknown(name, known, unknown)
+    else:
+        yield place, error.message
+
+
+def _keys_beside(schema: Any, path: Sequence[Any]) -> Iterable[str]:
+    """The keys of an object's schema, by the path of one of its keywords."""
+    part = schema
+    for step in list(path)[:-1]:
+        part = part.get(step) if isinstance(part, dict) else _item(part, str(step))
+    return part.get("properties", {}) if isinstance(part, dict) else ()
 
 
 class _Cost:

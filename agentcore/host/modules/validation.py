@@ -1,6 +1,5 @@
 """Arguments checked against the tool's model or JSON Schema, compiled once."""
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +10,12 @@ from agentcore.api import ToolDefinition
 from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.containment.tool_errors import plain_error
-from agentcore.host.modules.json_schema import compile_schema, path_of
+from agentcore.host.modules.json_schema import compile_schema, path_of, say_unknown
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
 CheckResult = Callable[[bytes], None]
+
+_UNKNOWN = "is not a parameter"
 
 
 def compile_validator(definition: ToolDefinition) -> Validate:
@@ -101,7 +102,7 @@ def validator_of(definition: ToolDefinition) -> Validate:
 
 def _by_schema(definition: ToolDefinition) -> Validate:
     try:
-        errors_of = compile_schema(definition.input_schema)
+        errors_of = compile_schema(definition.input_schema, unknown=_UNKNOWN)
     except ValueError as exc:
         raise ValueError(f"input_schema of tool {definition.name!r} cannot be used: {exc}") from exc
 
@@ -130,6 +131,5 @@ def _say(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) 
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(str(loc[-1]), known, n=1) if len(loc) == 1 else []
-        return f"is not a parameter; did you mean {near[0]!r}?" if near else "is not a parameter"
+        return say_unknown(str(loc[-1]), known if len(loc) == 1 else (), _UNKNOWN)
     return message[:1].lower() + message[1:]
