@@ -12,7 +12,7 @@ import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
-from agentcore.remote.wire.frames import TEXT
+from agentcore.remote.wire.frames import TEXT, frame
 from tests.remote.fake_host import TOOL, FakeHost, Message, write_fake
 
 WITHIN_S = 60.0
@@ -79,13 +79,9 @@ OF_NEAR = {**RESOURCE, "resource_id": "box_s1_0", "session_id": "s1"}
 
 
 def _flood(host: FakeHost) -> None:
-    for _ in range(60_000):
-        host.say("note", module=host.module, subject="s", said="x", advice="")
-
-
-def _flood_of_blobs(host: FakeHost) -> None:
+    many = frame(TEXT, b'{"type": "nothing.known"}') * 1000
     while True:
-        host.blob(b"x" * 65_536)
+        host.socket.sendall(many)
 
 
 def _flood_of_pieces(host: FakeHost) -> None:

@@ -229,9 +229,9 @@ async def test_mutated_messages_never_break_anything(host, sent):
 
     vars(record.plugin)["link"] = pass_on
     call = asyncio.create_task(host.outcome("pass_on", session_id="s1"))
-    while not link._sent:
+    while not link.calls._sent:
         await asyncio.sleep(0)
-    [waiting] = link._sent.values()
+    [waiting] = link.calls._sent.values()
     link.peer.receive_binary(piece(1, b"a picture", is_last=True))
     for message in sent:
         for each in ("id", "call"):
