@@ -1,6 +1,7 @@
 """Messages of a host that are almost right: each is taken, refused, or ends the link, and touches nobody else."""
 
 import asyncio
+import copy
 import json
 import os
 from typing import Any
@@ -196,7 +197,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
         if draw(st.booleans()) and isinstance(holder, dict):
             del holder[last]
         else:
-            holder[last] = draw(ODD)
+            holder[last] = copy.deepcopy(draw(ODD))  # what is drawn is everybody's
     return message
 
 
