@@ -6,6 +6,7 @@ import resource
 import struct
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.remote.wire.frames import TEXT, frame
+from agentcore.supervision.descendants import below
 from tests.remote.fake_host import TOOL, FakeHost, Message, write_fake
 
 WITHIN_S = 60.0
@@ -376,6 +378,24 @@ async def test_host_that_does_not_greet_as_it_should_fails_with_a_reason(lying, 
     assert record.state == "failed"
     assert reason in record.reason
     assert (await host.call("near_pid")).data == os.getpid()
+
+
+@pytest.mark.more
+async def test_host_that_says_nothing_is_given_up_and_its_process_ended(lying):
+    host = await lying(no_hello, is_failure_expected=True)
+    record = host.host.modules.get("liar")
+    assert record.state == "failed"
+    assert "did not greet within 25 s" in record.reason
+    async with asyncio.timeout(WITHIN_S):
+        while any(b"agentcore.remote.worker" in _command(pid) for pid in below(os.getpid())):
+            await asyncio.sleep(0.05)
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def many_tools(host: FakeHost) -> None:
