@@ -50,6 +50,14 @@ async def test_socket_is_closed_as_the_handler_ends(client, how, code, reason):
     assert (end.type, end.data, end.extra) == (aiohttp.WSMsgType.CLOSE, code, reason)
 
 
+async def test_what_a_client_says_at_once_is_heard(client):
+    for _ in range(20):
+        socket = await client.ws_connect("/api/modules/talking/talk/echoes")
+        await socket.send_str("first")
+        assert [await socket.receive_str(), await socket.receive_str()] == ["hello", "first"]
+        await socket.close()
+
+
 async def test_messages_go_both_ways_until_the_client_leaves(client):
     socket = await client.ws_connect("/api/modules/talking/talk/echoes")
     assert (await socket.receive_str()) == "hello"

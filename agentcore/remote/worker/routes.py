@@ -65,6 +65,7 @@ class HeldRoutes:
         self._served: dict[int, ModuleRoute] = {}
         self._said: dict[int, dict[str, Any]] = {}
         self._talks: dict[int, _Talk] = {}
+        self._last_channel = 0
 
     def serve(
         self,
@@ -128,6 +129,7 @@ class HeldRoutes:
 
     def lose(self) -> None:
         """The server has gone, and with it all who were reading or talking."""
+        self._last_channel = 0
         for talk in self._talks.values():
             talk.inlet.end()
             talk.outlet.close()
@@ -143,15 +145,16 @@ class HeldRoutes:
         Raises:
             ToolError: What the handler raises.
         """
+        number = self._last_channel = message["channel"]
+        early = self._talks.pop(number, None)
         route = self._served.get(message["route"])
         if route is None:
             raise ToolError("module_stopping", "this route is served no more", retryable=True)
         OWNER.set(route.module)
-        number = message["channel"]
         try:
             request = self._request(route, message)
             if route.kind == "websocket":
-                return await self._begin_socket(route, request, number)
+                return await self._begin_socket(route, request, number, early)
             response = await route.handler(request)
             return await self._answered(route, response, number)
         except (asyncio.CancelledError, ToolError):
@@ -206,8 +209,10 @@ class HeldRoutes:
 
     # -- sockets -----------------------------------------------------------------------------------------------
 
-    async def _begin_socket(self, route: ModuleRoute, request: Request, number: int) -> dict[str, Any]:
-        talk = self._open(number)
+    async def _begin_socket(
+        self, route: ModuleRoute, request: Request, number: int, early: _Talk | None
+    ) -> dict[str, Any]:
+        talk = self._open(number, early)
         socket = _HostSocket(self._line, number, talk)
         talking = Request(
             **{name: getattr(request, name) for name in Request.__slots__ if name not in ("socket", "body")},
@@ -223,15 +228,21 @@ class HeldRoutes:
             talk.outlet.close()
         return {}
 
-    def _open(self, number: int) -> _Talk:
-        talk = _Talk(Outlet(self._line.peer, number, "route.out"), Inlet(self._line.peer, number, "route.taken"))
+    def _open(self, number: int, early: _Talk | None = None) -> _Talk:
+        peer = self._line.peer
+        talk = early or _Talk(Outlet(peer, number, "route.out"), Inlet(peer, number, "route.taken"))
         self._talks[number] = talk
         return talk
+
+    def _talk_of(self, number: int) -> _Talk | None:
+        """The talk of a channel; of one whose request has come, and is not begun yet, what is said waits for it."""
+        known = self._talks.get(number)
+        return self._open(number) if known is None and number > self._last_channel else known
 
     def on_data(self, message: dict[str, Any]) -> None:
         """A message of the other side of a socket came."""
         data = message["text"] if "text" in message else self._line.take_blob(message["blob"])
-        if (talk := self._talks.get(message["channel"])) is not None:
+        if (talk := self._talk_of(message["channel"])) is not None:
             talk.inlet.take(data)
 
     def on_room(self, message: dict[str, Any]) -> None:
@@ -241,7 +252,7 @@ class HeldRoutes:
 
     def on_close(self, message: dict[str, Any]) -> None:
         """The other side has gone."""
-        if (talk := self._talks.get(message["channel"])) is not None:
+        if (talk := self._talk_of(message["channel"])) is not None:
             talk.inlet.end()
             talk.outlet.close()
             if talk.task is not None:
