@@ -24,10 +24,7 @@ async def end_all_outliving(state: Path, but: Collection[str] = ()) -> list[str]
         but: Hosts that stay.
     """
     found = await asyncio.to_thread(lambda: sorted(path.parent for path in (state / "hosts").glob("*/socket")))
-    ended = [folder.name for folder in found if folder.name not in but and await end_outliving(folder)]
-    for name in ended:
-        log.info("host_ended", host=name, reason="it belongs to no server any more")
-    return ended
+    return [folder.name for folder in found if folder.name not in but and await end_outliving(folder)]
 
 
 class Hosts:
