@@ -90,6 +90,29 @@ async def test_call_that_runs_when_the_process_is_killed_is_interrupted_and_the_
     assert (folder / "ledger").read_text() == "line"
 
 
+@pytest.mark.spec("H2")
+async def test_call_in_a_host_that_outlives_the_server_ends_as_it_would_have(folder, provider):
+    """The server is killed in the middle of an approved call; the next one gives its result to the chat."""
+    document = json.loads((folder / "app.json").read_text())
+    host = {"kind": "process", "modules": ["ledger"], "survives_restart": True, "keep_minutes": 0.2}
+    (folder / "app.json").write_text(json.dumps({**document, "hosts": {"lasting": host}}))
+    provider.say("", ("a", "ledger_write", "{}"))
+    provider.say("It is written.")
+    async with served(folder) as (process, address):
+        (tool_id,) = (await post(address, "write"))[-1]["waiting"]
+        answer = json.dumps({"toolId": tool_id, "approved": True})
+        posted = asyncio.create_task(post(address, answer, "function"))
+        await until(lambda: written(folder) == "line")
+        process.send_signal(signal.SIGKILL)
+        await asyncio.wait({posted})
+    async with served(folder) as (_, address):
+        (folder / "go").touch()
+        await until(lambda: len(provider.requests) == 2)
+    assert "written" in provider.sent
+    assert "interrupted" not in provider.sent
+    assert (folder / "ledger").read_text() == "line"
+
+
 async def test_answer_that_streams_when_the_process_is_killed_is_asked_for_again(folder, provider):
     gate = asyncio.Event()
     provider.say("Half of it", gate=gate)

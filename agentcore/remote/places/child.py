@@ -180,6 +180,8 @@ class OutlivingChild:
 
     async def connect(self) -> socket.socket:
         """See `Child.connect`."""
+        if not hasattr(os, "pidfd_open"):
+            raise ChildError("survives_restart needs Linux; leave it out here")
         make_private_folder(self._folder)
         if (found := await _knock(self._folder, "attach")) is not None:
             self.is_found = True
