@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.api import Module, Text, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import EmbeddedResource, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 
 PERSON = Principal("cli")
@@ -50,6 +50,11 @@ class Hard(Module):
     async def large_data(self, size: int) -> ToolResult:
         """Give much data."""
         return ToolResult((Text("x"),), {"text": "x" * size})
+
+    @tool(read_only=True)
+    async def large_resource(self, size: int) -> ToolResult:
+        """Give a long text that belongs to an address."""
+        return ToolResult((EmbeddedResource("file:///x.txt", "x" * size, "text/plain"),))
 
     @tool(read_only=True)
     async def through(self, ctx: ToolContext, tool: str, limit_s: float = 60) -> ToolResult:
@@ -145,6 +150,8 @@ async def test_long_text_becomes_an_artifact_as_in_the_server(host):
     outcome = await host.outcome("large_data", {"size": 4_000_000})
     assert outcome.error.type == "result_too_large"
     outcome = await host.outcome("large_data", {"size": 20_000_000})
+    assert outcome.error.type in ("result_too_large", "message_too_large")
+    outcome = await host.outcome("large_resource", {"size": 20_000_000})
     assert outcome.error.type in ("result_too_large", "message_too_large")
     assert (await host.call("quick")).data == before
 

@@ -350,9 +350,7 @@ class Worker:
             return
         try:
             wire = await result_to_wire(ended.result, self.line.peer.send_blob)
-            head = ended.head
-            head["ok"], head["result"] = True, wire
-            said = to_json(head)[:-2] + b',"data":' + ended.encoded + b"}}"
+            said = to_json({**ended.head, "ok": True, "result": wire})[:-2] + b',"data":' + ended.encoded + b"}}"
             self.line.peer.send_encoded(said)
         except ToolError as exc:  # it is too large
             self.line.tell({**ended.head, "ok": False, "error": error_to_wire(exc)})
