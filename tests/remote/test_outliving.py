@@ -11,6 +11,7 @@ import pytest
 from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
+from agentcore.remote.wire.socket_file import short_name
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("H2")
@@ -77,8 +78,10 @@ class Servers:
 
 @pytest.fixture
 async def servers(tmp_path):
-    (tmp_path / "app").mkdir()
-    made = Servers(tmp_path / "app")
+    # longer than the address of a Unix socket may be
+    folder = tmp_path / ("the_project_of_a_customer_" * 5)
+    folder.mkdir()
+    made = Servers(folder)
     yield made
     async with made.server() as last:
         await last.host.emergency_stop(PERSON)
@@ -214,7 +217,8 @@ async def test_socket_opens_for_nobody_without_the_key(servers):
         assert folder.stat().st_mode & 0o077 == 0
         assert (folder / "key").stat().st_mode & 0o077 == 0
         for said in (b"\0\0\0\x1f\x01" + b'{"type":"end","key":"' + b"x" * 8 + b'"}', b"GET / HTTP/1.1\r\n\r\n", b""):
-            reader, writer = await asyncio.open_unix_connection(str(folder / "socket"))
+            with short_name(folder / "socket") as name:
+                reader, writer = await asyncio.open_unix_connection(name)
             writer.write(said)
             writer.write_eof()
             async with asyncio.timeout(30):

@@ -17,6 +17,7 @@ from agentcore.encoding import to_json
 from agentcore.files.folder import Folder
 from agentcore.remote.places.output import FileOutput, PipedOutput
 from agentcore.remote.wire.frames import TEXT, frame
+from agentcore.remote.wire.socket_file import short_name
 from agentcore.secrets import is_secret_variable
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
@@ -289,7 +290,8 @@ async def _knock(folder: Path, wish: str) -> socket.socket | None:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     made.setblocking(False)
     try:
-        await loop.sock_connect(made, str(folder / "socket"))
+        with short_name(folder / "socket") as name:
+            await loop.sock_connect(made, name)
         await loop.sock_sendall(made, frame(TEXT, to_json({"type": wish, "key": key.decode()})))
     except OSError:
         made.close()

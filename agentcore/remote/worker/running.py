@@ -17,6 +17,7 @@ from agentcore.host.containment.ownership import note_beginnings
 from agentcore.host.containment.threads import worker_threads
 from agentcore.remote.wire.frames import TEXT, FrameReader, Kind, LinkError
 from agentcore.remote.wire.peer import Peer
+from agentcore.remote.wire.socket_file import short_name
 from agentcore.remote.wire.stream import StreamLink
 from agentcore.remote.worker.worker import Worker
 
@@ -135,7 +136,8 @@ class _Door(StreamLink):
 def _listening(path: Path) -> socket.socket:
     _remove(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    made.bind(str(path))
+    with short_name(path) as name:
+        made.bind(name)
     path.chmod(0o600)
     return made
 

@@ -1,0 +1,22 @@
+"""The file of a Unix socket, however long its path is."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def short_name(path: Path) -> Iterator[str]:
+    """A name to bind or connect to: the address of a Unix socket has room for 107 bytes, and a state folder for more.
+
+    Linux only.
+
+    Raises:
+        OSError: The folder is not there.
+    """
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
