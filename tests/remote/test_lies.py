@@ -57,7 +57,7 @@ def lying(agentcore_host, tmp_path):
     async def start(program: Callable[[FakeHost], None], **options: Any):
         python = str(write_fake(tmp_path / "python", program))
         hosts = {"isolated": {"kind": "process", "modules": ["liar"], "python": python}}
-        config = {"hosts": hosts, "limits": {"loop_blocked_max": 2}, "approvals": {"mode": "allow"}}
+        config = {"hosts": hosts, "limits": {"loop_blocked_max": 8}, "approvals": {"mode": "allow"}}
         return await agentcore_host([Near(), Liar()], isolation="process", config=config, **options)
 
     return start
@@ -152,7 +152,7 @@ CUT_OFF: dict[str, tuple[Callable[[FakeHost, Message], Any], str]] = {
     "a blob without an end": (lambda h, c: _large_blob(h), "that nothing names"),
     "junk": (lambda h, c: h.socket.sendall(os.urandom(4096)), "frame of"),
     "huge length": (lambda h, c: h.socket.sendall(b"\x7f\xff\xff\xff\x01"), "a frame of 2,147,483,647 bytes"),
-    "half a frame": (lambda h, c: _silent_half(h), "did not answer for 2 s"),
+    "half a frame": (lambda h, c: _silent_half(h), "did not answer for 8 s"),
     "no JSON": (lambda h, c: h.socket.sendall(b"\x00\x00\x00\x02\x01{]"), "no JSON"),
     "no object": (lambda h, c: h.send([1]), "without a type"),
     "no text as type": (lambda h, c: h.send({"type": 7}), "without a type"),

@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import signal
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from agentcore.remote.wire.socket_file import short_name
@@ -45,6 +47,23 @@ class Lasting(Module):
             await asyncio.sleep(0.02)
         link = await ctx.artifacts.save(b"kept", mime="text/plain", name="kept.txt")
         return ToolResult(("the end" and (link,)), {"said": "the end", "artifact": link.artifact_id})
+
+    @tool(timeout_s=60)
+    async def busy(self, ctx: ToolContext, go: str, log: str) -> str:
+        """Tell something all the time, and call another tool once a file is there."""
+        open(log, "a").close()
+        while not os.path.exists(go):
+            ctx.progress(0.5, f"at {time.monotonic()}")
+            ctx.show_output("line\n")
+            self.runtime.publish("beat", {})
+            if vars(self).get("boxes"):
+                [box] = vars(self)["boxes"]
+                self.runtime.resources.update(box, title=f"at {time.monotonic()}")
+            await asyncio.sleep(0.001)
+        try:
+            return str(await ctx.call("count", {}))
+        except ToolError as exc:
+            return exc.type
 
     @tool(resource=ResourceUse("box", create=True))
     async def fill(self, ctx: ToolContext, text: str) -> str:
@@ -225,3 +244,38 @@ async def test_socket_opens_for_nobody_without_the_key(servers):
                 assert await reader.read() == b""
             writer.close()
         assert (await first.call("where")).data["pid"] == pid
+
+
+async def test_what_it_says_before_it_is_taken_up_does_not_end_it(servers, tmp_path):
+    go, log = tmp_path / "go", tmp_path / "log"
+    arguments = {"go": str(go), "log": str(log)}
+    async with servers.server() as first:
+        await first.outcome("fill", {"text": "a"}, session_id="s1")
+        pid = (await first.call("where")).data["pid"]
+        call = asyncio.create_task(first.outcome("busy", arguments))
+        started = await first.events.wait_for("call.started", tool="busy")
+        while not log.exists():
+            await asyncio.sleep(0.01)
+    assert (await call).error.type == "interrupted"
+    async with servers.server() as second:
+        assert (await second.call("where")).data["pid"] == pid
+        before = second.host.resources.get("box_s1_0").title
+        assert before.startswith("at ")
+        async with asyncio.timeout(20):
+            while second.host.resources.get("box_s1_0").title == before:
+                await asyncio.sleep(0.01)
+        go.touch()
+        request = CallRequest("busy", arguments, PERSON, session_id="cli", call_id=started["callId"])
+        outcome = await second.host.call(request)
+        # what the chat or the agent of that call allows went with the first server
+        assert outcome.result.content[0].text == "interrupted"
+        assert (await second.call("where")).data["count"] == 0
+
+
+async def test_one_that_hangs_when_it_is_found_is_replaced(servers):
+    async with servers.server() as first:
+        pid = (await first.call("where")).data["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    async with servers.server() as second:
+        assert (await second.call("where")).data["pid"] != pid
+        assert second.host.modules.records["lasting"].state == "ready"

@@ -67,8 +67,10 @@ class Calls:
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call; every failure is an outcome, none is raised. What `notify` is told: see `Notify`."""
-        if request.call_id is not None and (going_on := self.carried_on.find(request)) is not None:
-            return await going_on.outcome()
+        if request.call_id is not None and (going_on := await self.carried_on.find(request)) is not None:
+            outcome = await going_on.outcome()
+            self.carried_on.forget(going_on)
+            return outcome
         return await self._see_through(Call.of(request, notify), is_new=True)
 
     async def _begin(self, call: Call) -> None:
@@ -134,6 +136,7 @@ class Calls:
     async def _carry_on(self, call: Call, prepared: PreparedCall, limit_s: float, end: CarryOn) -> CallOutcome:
         """See a call through that an earlier server began: it is on its way like any other."""
         self.in_flight[call.id] = call
+        limit_s = min(max(limit_s, 0.0), self._limits.call_timeout_max)
         call.deadline = asyncio.get_running_loop().time() + limit_s
         call.work = Contained(self._execution.carry_on(call, prepared, end), f"call:{call.request.tool}")
         call.work.cut_at(call.deadline, CallTimeout(limit_s))

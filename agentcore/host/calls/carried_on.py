@@ -50,16 +50,24 @@ class CarriedOnCalls:
         self._record, self._registry, self._resources, self._run = record, registry, resources, run
         self._calls: dict[str, CarriedOnCall] = {}
         self._left = {row.call_id: row for row in record.going_on}
+        self._is_settled = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def find(self, request: CallRequest) -> CarriedOnCall | None:
-        """The call that is sent again with its id, by the same caller and unchanged; its end is given once."""
+    async def find(self, request: CallRequest) -> CarriedOnCall | None:
+        """The call that is sent again with its id, by the same caller and unchanged, until its end was given."""
+        left = self._left.get(request.call_id or "")
+        if left is not None and _is_of(left, request.principal, request.tool):
+            await self._is_settled.wait()  # the modules still start
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
         if hashlib.sha256(to_json(request.arguments)).hexdigest() != found.row.arguments_digest:
             return None
-        return self._calls.pop(found.row.call_id)
+        return found
+
+    def forget(self, going_on: CarriedOnCall) -> None:
+        """Somebody has had the end of a call."""
+        self._calls.pop(going_on.row.call_id, None)
 
     def take(self, request: CallRequest) -> CarriedOnCall | None:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
@@ -111,6 +119,7 @@ class CarriedOnCalls:
             log.warning("call_interrupted", call_id=row.call_id, tool=row.tool, module=row.module)
             self._record.append(row._replace(outcome="interrupted", duration_ms=None))
         self._left.clear()
+        self._is_settled.set()
 
     async def _see_through(
         self, going_on: CarriedOnCall, call: Call, prepared: PreparedCall, limit_s: float, end: CarryOn

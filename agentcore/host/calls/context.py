@@ -219,6 +219,7 @@ class CallContext:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
+        self._refuse_if_carried_on()
         parent, request = self._call, self._call.request
         # the same gate, the same principal and session; the parent's deadline is its own as well
         nested = CallRequest(
@@ -259,6 +260,7 @@ class CallContext:
         budget: Mapping[str, int] | None = None,
     ) -> str:
         """See `agentcore.api.ToolContext.run_agent`."""
+        self._refuse_if_carried_on()
         owner = OWNER.set("")  # what an agent begins is the host's
         try:
             return await self._services.conversation.get().run_agent(
@@ -266,6 +268,18 @@ class CallContext:
             )
         finally:
             OWNER.reset(owner)
+
+    def _refuse_if_carried_on(self) -> None:
+        """See that an earlier server's call begins nothing new: what its caller and its chat allow ended with that one.
+
+        Raises:
+            ToolError: `interrupted`.
+        """
+        if self._call.is_carried_on:
+            message = (
+                "the server that began this call has ended, so it can begin no other calls: make them in a new one"
+            )
+            raise ToolError("interrupted", message)
 
     def end_progress(self) -> None:
         """Tell what is still held back, before the result."""

@@ -129,6 +129,8 @@ class Execution:
         prepared.tool.module.calls.add(call.id)
         try:
             made = to_result(await end(context))
+            if prepared.tool.check_result is not None:
+                prepared.tool.check_result(made[1])
         except ToolError as exc:
             raise read_error(call, exc) from exc
         finally:

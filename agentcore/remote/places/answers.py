@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from agentcore.remote.places.messages import CreateResource, HostMessage, Id, Json, Number, Text, UpdateResource
+from agentcore.remote.places.messages import HostMessage, Id, Json, Number, Text
 
 
 class FoundModule(HostMessage):
@@ -102,10 +102,6 @@ class HeldModule(Loaded):
     fingerprint: Text
 
 
-class HeldResource(CreateResource, UpdateResource):
-    """A resource that has gone on without a server."""
-
-
 class HeldCall(HostMessage):
     """A call that has gone on, or ended, without a server."""
 
@@ -124,5 +120,4 @@ class Hello(HostMessage):
     highest: Annotated[int, Field(ge=0, le=2**48)] = 0
     greeting: Json = Field(default_factory=dict)
     members: list[HeldModule] = Field(default_factory=list)
-    resources: list[HeldResource] = Field(default_factory=list)
     calls: list[HeldCall] = Field(default_factory=list)

@@ -25,9 +25,13 @@ from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, Supe
 HELLO_SECONDS = 25.0
 """How long a host may take to be there."""
 
+FOUND_HELLO_SECONDS = 10.0
+"""The same of one that runs already; after that there is time to start another one."""
+
 _KEY_BYTES = 256
 _LOOK_SECONDS = 0.02
 _END_SECONDS = 15.0
+_REAP_SECONDS = 0.5
 _WORKER = "agentcore.remote.worker"
 
 
@@ -209,6 +213,8 @@ class OutlivingChild:
     @property
     def is_over(self) -> bool:
         """See `Child.is_over`."""
+        if self.pid is None:
+            return self._process is None or self._process.poll() is not None
         return self._is_over
 
     @property
@@ -232,6 +238,10 @@ class OutlivingChild:
             for number in (signal.SIGCONT, signal.SIGKILL):
                 with contextlib.suppress(OSError):
                     signal.pidfd_send_signal(self._pidfd, number)
+        elif self.pid is None and self._process is not None:  # nobody has reached it yet
+            self._process.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_REAP_SECONDS)
 
     def close(self) -> None:
         """See `Child.close`."""
@@ -304,15 +314,19 @@ async def end_outliving(folder: Path) -> bool:
     knocked = await _knock(folder, "end")
     if knocked is None:
         return False
-    pid = _peer_of(knocked)
-    loop = asyncio.get_running_loop()
-    over, watched = asyncio.Event(), os.pidfd_open(pid)
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        watched = os.pidfd_open(_peer_of(knocked))
+    except ProcessLookupError:  # it is over
+        knocked.close()
+        return True
     loop.add_reader(watched, over.set)
     try:
         async with asyncio.timeout(_END_SECONDS):
             await over.wait()
     except TimeoutError:
-        signal.pidfd_send_signal(watched, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(watched, signal.SIGKILL)
     finally:
         loop.remove_reader(watched)
         os.close(watched)

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from typing import Any
 
 import structlog
@@ -13,7 +13,7 @@ from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.reading import read_mapping
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.remote.places import answers, messages
+from agentcore.remote.places import messages
 from agentcore.remote.places.handlers import Handlers
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Message, Peer
@@ -33,6 +33,9 @@ class HostResources:
         host: Its name.
         names: The modules that it runs.
         request: Asks it.
+
+    Attributes:
+        awaited: Modules that went on without a server, and may not have been taken up yet.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class HostResources:
         self._loop = asyncio.get_running_loop()
         self._releasing: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
+        self.awaited: Collection[str] = ()
 
     def table(self, handlers: Handlers) -> dict[str, Callable[[Message], None]]:
         """The handlers, by the types of messages."""
@@ -57,18 +61,27 @@ class HostResources:
             "resource.update": told(messages.UpdateResource, self._update_resource),
             "resource.event": told(messages.ResourceEvent, self._emit),
             "resource.release": told(messages.ReleaseResource, self._resource_released),
+            "resource.held": told(messages.HeldResource, self._take),
         }
 
-    def take(self, owner: str, told: Sequence[answers.HeldResource]) -> None:
-        """Know the resources of a module that has gone on without a server."""
-        for each in told:
-            if each.owner == owner:
-                self._create_resource(each)
-                self._update_resource(each)
+    def keep_only(self, owner: str, living: Collection[str]) -> None:
+        """End what a module no longer has that went on without a server."""
+        for each in self._resources.list(owner=owner):
+            if each.resource_id not in living and each.resource_id not in self._releasing:
+                self._releasing.add(each.resource_id)
+                self._later(self._released(each.resource_id, owner, "it ended meanwhile"))
+
+    def _take(self, told: messages.HeldResource) -> None:
+        """Know a resource of a module that has gone on without a server, as it is now."""
+        if self._own(told.resource.resource_id) is None:
+            self._create_resource(told)
+        self._update_resource(told)
 
     def _create_resource(self, told: messages.CreateResource) -> None:
         owner, made = told.owner, told.resource.made()
         if owner not in self._names():
+            if owner in self.awaited:
+                return  # all of them are told when the module is taken up
             raise LinkError("it makes a resource of a module that it does not run")
         reason = self._why_not(owner, made)
         if reason:

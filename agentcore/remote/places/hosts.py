@@ -79,6 +79,7 @@ class Hosts:
         assert self._host is not None  # noqa: S101 - it was attached
         for place in self._places.values():
             place.take_up_calls(self._host.calls.carried_on)
+            await place.end_unclaimed()
         await end_all_outliving(
             self._host.state.path, but=[name for name, place in self._places.items() if place.outlives]
         )

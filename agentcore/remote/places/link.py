@@ -74,6 +74,7 @@ class HostLink:
         self._modules: dict[int, LinkedModule] = {}
         self._last_module = 0
         self._pings: dict[int, asyncio.Future[None]] = {}
+        self._awaited: frozenset[str] = frozenset()
         self._is_greeted = self.goes_on = False
         self._reason: asyncio.Future[str] = self._loop.create_future()
         self.peer = Peer(transport, on_end=on_end, per_second=MESSAGES_PER_SECOND)
@@ -99,6 +100,7 @@ class HostLink:
             "record": told(messages.RecordNotice, self._record),
             "instruct": told(messages.Instruct, self._instruct),
             "served.changed": told(messages.ServedChanged, self._served_changed),
+            "resource.all": told(messages.LivingResources, self._keep_only),
             "definitions": told(messages.OfModule, lambda said: self._module(said).on_definitions()),
             "module.reports": told(messages.OfModule, lambda said: self._module(said).on_report()),
             "login.status": told(messages.Login, lambda said: self._module(said).on_login(said.status)),
@@ -250,6 +252,8 @@ class HostLink:
     def _runtime(self, told: messages.OfModule) -> ModuleRuntime:
         module = self._module(told)
         if module.runtime is None:
+            if module.name in self._awaited:
+                raise ToolError("module_stopping", "the module has not been taken up yet; it tells all again then")
             raise LinkError("a module speaks that has not started")
         return module.runtime
 
@@ -289,6 +293,9 @@ class HostLink:
     def _served_changed(self, told: messages.ServedChanged) -> None:
         self._runtime(told).served_changed(told.address)
 
+    def _keep_only(self, told: messages.LivingResources) -> None:
+        self.resources.keep_only(self._module(told).name, set(told.living))
+
     def _add_route(self, told: messages.AddRoute) -> None:
         self.routes.add(self._runtime(told), told)
 
@@ -303,6 +310,11 @@ class HostLink:
         if self._is_greeted:
             raise LinkError("it greets a second time")
         self._is_greeted = True
+        # at once: what it says next may be of calls and modules that it has gone on with
+        self.calls.number_from(told.highest)
+        self.calls.expect(each.n for each in told.calls)
+        self._awaited = self.resources.awaited = frozenset(each.name for each in told.members)
+        self._last_module = max((each.module for each in told.members), default=0)
         self._on_hello(told)
 
     def _pong(self, told: messages.Pong) -> None:

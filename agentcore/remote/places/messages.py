@@ -199,6 +199,10 @@ class UpdateResource(OfResource):
     reopening: Reopening | None = None
 
 
+class HeldResource(CreateResource, UpdateResource):
+    """A resource that has gone on without a server."""
+
+
 class ResourceEvent(HostMessage):
     """Something happened to a resource."""
 
@@ -221,6 +225,12 @@ class OfModule(HostMessage):
     """Something that a module tells, by the number of its start."""
 
     module: Number
+
+
+class LivingResources(OfModule):
+    """All resources that a module has which has gone on without a server."""
+
+    living: list[Id]
 
 
 class Publish(OfModule):

@@ -1,6 +1,7 @@
 """A host in a process of its own on this machine: started at first use, watched, started again, ended with the last."""
 
 import asyncio
+import contextlib
 import sys
 import time
 from collections import deque
@@ -18,7 +19,7 @@ from agentcore.host.discovery.installed import InstalledModule, packages_of
 from agentcore.host.discovery.local import LocalModule, local_file
 from agentcore.host.modules.places import PlaceReport
 from agentcore.remote.places.answers import FoundModules, HeldModule, Loaded
-from agentcore.remote.places.child import HELLO_SECONDS, Child, EndingChild, OutlivingChild
+from agentcore.remote.places.child import Child, EndingChild, OutlivingChild
 from agentcore.remote.places.foreign import ForeignModule
 from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.messages import read_answer
@@ -94,6 +95,7 @@ class ProcessHost:
             raise ToolError("module_stays", f"module {name!r} is made of a block of app.json, and runs in the server")
         running = await self._start()
         if (held := running.members.pop(name, None)) is not None:
+            self._fingerprints[found.source] = held.fingerprint
             return self._found_module(running, name, held)
         self._next += 1
         linked = LinkedModule(name, self._next)
@@ -115,9 +117,14 @@ class ProcessHost:
         """A module that has gone on without a server."""
         linked = LinkedModule(name, held.module)
         running.link.add(linked)
-        running.link.resources.take(name, running.resources)
-        folder = self._services.files_of(self.name, name)
-        return remote_module(running.link, linked, held, folder, fingerprint=held.fingerprint)
+        try:
+            _refuse_page_scripts(name, held)
+            folder = self._services.files_of(self.name, name)
+            return remote_module(running.link, linked, held, folder, fingerprint=held.fingerprint)
+        except BaseException:
+            running.link.remove(linked)
+            running.members[name] = held
+            raise
 
     def _code_of(self, found: Found, fingerprint: str) -> Message:
         """What the host has to import, and whether it has been imported there before and is another since."""
@@ -188,8 +195,6 @@ class ProcessHost:
             running = await self._try()
         log.info("host_found" if running.is_found else "host_started", host=self.name, pid=running.pid)
         self._next = running.highest
-        running.link.calls.number_from(running.highest)
-        running.link.calls.expect(number for number, _ in running.calls.values())
         self._standing.turn("running")
         return running
 
@@ -199,10 +204,18 @@ class ProcessHost:
             await running.start(self._config)
         except asyncio.CancelledError:
             self._standing.fail("its start was interrupted")
-            await running.close(0)
+            if running.is_found:
+                running.let_go()
+            else:
+                await running.close(0)
             raise
         except (OSError, LinkError, TimeoutError) as exc:
-            told = str(exc) or f"it did not greet within {HELLO_SECONDS:g} s"
+            told = str(exc) or f"it did not greet within {running.hello_s:g} s"
+            if running.is_found:
+                # it hangs, or is of another version: with it goes what it holds, and there is a new one
+                running.kill()
+                log.warning("host_replaced", host=self.name, pid=running.pid, reason=await running.close(0, told))
+                return await self._try()
             reason = await running.close(0, told)
             self._standing.fail(running.cause or reason, running.last_words)
             raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
@@ -223,8 +236,10 @@ class ProcessHost:
 
     def let_go(self) -> None:
         """The server ends: leave the process to the next one, if it outlives this one."""
-        if self._config.survives_restart and self._running is not None:
-            self._is_closed = True
+        if not self._config.survives_restart:
+            return
+        self._is_closed = True
+        if self._running is not None:
             running, self._running = self._running, None
             running.let_go()
 
@@ -238,6 +253,20 @@ class ProcessHost:
             if not carried_on.take_up(call_id, link.module_names, left_s, end):
                 link.calls.disown(call_id, number)
         self._running.calls.clear()
+
+    async def end_unclaimed(self) -> None:
+        """All modules have started: end those that the process has gone on with, and that are none of them."""
+        running = self._running
+        if running is None:
+            return
+        for held in list(running.members.values()):
+            log.warning("module_unclaimed", host=self.name, module=held.name)
+            message = {"type": "module.state", "state": "stopped", "module": held.module}
+            with contextlib.suppress(ToolError, TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await running.link.request(message)
+        running.members.clear()
+        await self.rest()
 
     async def end_outliving(self, reason: str) -> None:
         """End a process that would outlive the server; its modules start again in a new one."""
@@ -280,7 +309,7 @@ class ProcessHost:
         """End the process if no module runs in it any more."""
         async with self._starting:
             running = self._running
-            if running is not None and not running.link.has_modules:
+            if running is not None and not running.link.has_modules and not running.members:
                 await self._stop(running)
 
     async def end(self) -> None:
@@ -303,8 +332,11 @@ class ProcessHost:
             task.cancel()
         async with self._starting:
             if self._running is not None:
-                await self._running.close(_END_SECONDS)
-                self._running = None
+                running, self._running = self._running, None
+                if self.outlives:
+                    running.let_go()
+                else:
+                    await running.close(_END_SECONDS)
         await self._supervisor.close()
         await asyncio.to_thread(self._services.forget_files, self.name)
 

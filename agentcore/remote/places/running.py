@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.hosts import ProcessHostConfig
-from agentcore.remote.places.answers import HeldModule, HeldResource, Hello
-from agentcore.remote.places.child import HELLO_SECONDS, Child, OutlivingChild
+from agentcore.remote.places.answers import HeldModule, Hello
+from agentcore.remote.places.child import FOUND_HELLO_SECONDS, HELLO_SECONDS, Child, OutlivingChild
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.services import PlaceServices
 from agentcore.remote.wire.frames import LinkError
@@ -56,7 +56,6 @@ class RunningHost:
         self.modules: tuple[str, ...] = ()
         self.members: dict[str, HeldModule] = {}
         self.calls: dict[str, tuple[int, float]] = {}
-        self.resources: list[HeldResource] = []
 
     @property
     def last_words(self) -> str:
@@ -68,6 +67,11 @@ class RunningHost:
         """Whether it ran before this server did."""
         return self._child.is_found
 
+    @property
+    def hello_s(self) -> float:
+        """How long it may take to greet."""
+        return FOUND_HELLO_SECONDS if self.is_found else HELLO_SECONDS
+
     async def start(self, config: ProcessHostConfig) -> None:
         """Start the process, or find it, and wait for its greeting.
 
@@ -78,7 +82,7 @@ class RunningHost:
         made = await self._child.connect()
         self._child.watch(self._over.set)
         await self._loop.create_unix_connection(lambda: StreamLink(self._make), sock=made)
-        async with asyncio.timeout(HELLO_SECONDS):
+        async with asyncio.timeout(self.hello_s):
             said = await self._hello
         self._take_held(said)
         self.greet()
@@ -96,7 +100,8 @@ class RunningHost:
         """Leave it to the next server."""
         self._is_closing = True
         self._stop_watching()
-        self.link.let_go()
+        if hasattr(self, "link"):
+            self.link.let_go()
         self._child.close()
 
     async def close(self, grace_s: float, reason: str = "") -> str:
@@ -113,6 +118,7 @@ class RunningHost:
                     await self._over.wait()
         if not self._child.is_over:
             self._child.kill()
+        if not self._child.is_over:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KILL_SECONDS):
                     await self._over.wait()
@@ -146,7 +152,6 @@ class RunningHost:
         """Note what a host that was found holds."""
         self._greeting = told.greeting
         self.members = {each.name: each for each in told.members}
-        self.resources = told.resources
         self.calls = {each.call: (each.n, each.left_ms / 1000) for each in told.calls}
 
     def _link_ended(self, reason: str) -> None:
@@ -207,6 +212,10 @@ class RunningHost:
     def end_because(self, reason: str) -> None:
         """End it at once; its modules start again in a new one."""
         self._kill(reason)
+
+    def kill(self) -> None:
+        """End its process at once."""
+        self._child.kill()
 
     def _kill(self, reason: str) -> None:
         self._reason = self._reason or reason

@@ -182,12 +182,15 @@ class SentCalls:
 
     def take_result(self, message: Message) -> None:
         """A call has ended."""
-        sent = self.or_late(message.get("n"))
+        number, call_id = message.get("n"), message.get("id")
+        sent = self.or_late(number)
         if sent is None:
             # of a call that was cancelled, or that ended with its time: whoever wanted it has gone
             self.peer.drop_blobs(message)
+            if self._outlives and number not in self._expected and type(call_id) is str:
+                self.peer.tell({"type": "tool.done", "call": call_id})
             return
-        if sent.result is None or message.get("id") != sent.context.call_id:
+        if sent.result is None or call_id != sent.context.call_id:
             raise LinkError("a result that is no answer to its call")
         if sent.result.done():
             raise LinkError("a second result of one call")

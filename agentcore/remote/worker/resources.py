@@ -114,16 +114,14 @@ class HeldResources(ResourceRegistry):
         """End a resource because the server does, which needs not be told."""
         await super().release(resource_id)
 
-    def as_told(self) -> list[dict[str, Any]]:
-        """All that live, each with its owner, for a server that knows none of them."""
-        return [
-            {
-                "owner": entry.owner,
-                "resource": resource_to_wire(entry.resource),
-                **_beside(entry.resource.icon, entry.resource.reopening),
-            }
-            for entry in self._entries.values()
-        ]
+    def tell_again(self, owner: str, module: int) -> None:
+        """Tell a server that may know none of a module's resources which there are, and how each stands."""
+        for entry in self._entries.values():
+            if entry.owner == owner:
+                held = entry.resource
+                self._tell("resource.held", held, owner=owner, **_beside(held.icon, held.reopening))
+        living = [resource_id for resource_id, entry in self._entries.items() if entry.owner == owner]
+        self._line.tell({"type": "resource.all", "module": module, "living": living})
 
     def _tell(self, kind: str, resource: Resource, **also: Any) -> None:
         self._line.tell({"type": kind, "resource": resource_to_wire(resource), **also})

@@ -64,17 +64,23 @@ async def run_outliving(name: str, path: Path, key: bytes, keep_s: float) -> Non
 
     def wait_for_next() -> None:
         nonlocal waiting
+        has_come()
+        waiting = loop.call_later(keep_s, end, "no server came")
+
+    def has_come() -> None:
+        nonlocal waiting
         if waiting is not None:
             waiting.cancel()
-        waiting = None if worker.line.is_up else loop.call_later(keep_s, end, "no server came")
+        waiting = None
 
     def left(reason: str) -> None:
         log.info("host_lost_server", reason=reason)
-        wait_for_next()
+        if not worker.line.is_up:
+            wait_for_next()
 
     def admit(stream: "_Door") -> Peer:
         peer = worker.attach(stream, left)
-        wait_for_next()
+        has_come()
         loop.call_soon(worker.greet)
         return peer
 

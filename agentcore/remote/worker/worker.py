@@ -59,6 +59,7 @@ class Worker:
         self._name = name
         self._surroundings: HostSurroundings | None = None
         self._greeting: Message = {}
+        self._greets: Peer | None = None
         self._codes: dict[int, Any] = {}
         self._members: dict[int, Member] = {}
         self._stopped: dict[int, Member] = {}
@@ -87,11 +88,14 @@ class Worker:
         peer = Peer(transport, on_end=ended)
         peer.serve(self._requests())
         peer.listen(self._messages())
-        self.line.attach(peer)
+        self._greets = peer
         return peer
 
     def greet(self) -> None:
-        """Say what this host is and holds; the event loop is looked after from now on."""
+        """Say what this host is and holds, before anything else; the event loop is looked after from now on."""
+        if self._greets is None or self._greets.ended is not None:
+            return
+        self.line.attach(self._greets)
         self._watchdog.start()
         held: Message = {}
         if self._surroundings is not None:
@@ -102,7 +106,6 @@ class Worker:
                     for each in self._members.values()
                     if each.settings is not None
                 ],
-                "resources": self._resources.as_told(),
                 "calls": [*map(_going_on, self._running.values()), *map(_over, self._ended.values())],
             }
         said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
@@ -197,6 +200,7 @@ class Worker:
             if member.runtime is not None:
                 if member.settings == values:
                     member.runtime.tell_again()
+                    self._resources.tell_again(member.name, member.number)
                     return {}
                 await member.shutdown()
             settings = await asyncio.to_thread(member.settings_of, values)
