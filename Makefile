@@ -1,6 +1,7 @@
 # make run    install what app.json lists into .venv and start the server
 # make test   install what the tests need, and run the tests of the core and of the plugins
 # make test-more   the tests that are heavy and seldom break: at most 15 minutes
+# make test-isolated   the tests of plugins with their modules in a process of their own
 # make test-fast   the tests that start no browser and no other process: under a minute, while you write
 # make check  lint, types, import contract, the official suite of MCP, wheels, and the tests of surfaces against the
 #             installed wheels
@@ -37,9 +38,17 @@ WHEEL_TESTS := build/tests
 SURFACES := $(addprefix tests/,test_contracts.py test_documents.py testing cli \
 	server/test_serve.py server/page/test_document.py chat/test_whole_way.py \
 	$(foreach name,shell/test_app test_first_load module_pages/test_module_pages test_documented_page,webui/$(name).py)) $(PLUGINS)
+# The tests of plugins that mean something with their modules in a process of their own. Left out is what runs there in
+# the same way and costs much: pages that are only read (web_tools), files that are only searched and read (fs_tools), what
+# commands may touch, which is up to the sandbox and to files (shell_tools: sandbox, control). What has to stay in the
+# server says so: ui_page, mcp_servers, and tests that are marked in_server.
+ISOLATED := $(addprefix plugins/,agent_tools system_tools user_tabs chrome_plugin \
+	$(foreach name,fetching guard module searching,web_tools/tests/test_$(name).py) \
+	$(addprefix fs_tools/tests/,test_module.py edit transfer) \
+	$(foreach name,component foreground processes screen shell terminal,shell_tools/tests/test_$(name).py))
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
-.PHONY: screenshots extension run test test-more test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
+.PHONY: screenshots extension run test test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run: $(INSTALLED)
@@ -60,6 +69,9 @@ test: $(INSTALLED_DEV)
 
 test-more: $(INSTALLED_DEV)
 	$(call tests,$(BIN)/python,-m more --ignore tests/conformance $(ARGS))
+
+test-isolated: $(INSTALLED_DEV)
+	export AGENTCORE_TEST_ISOLATION=process && $(call tests,$(BIN)/python,-m 'not more' $(ISOLATED) $(ARGS))
 
 test-fast: $(INSTALLED_DEV)
 	$(call tests,$(BIN)/python,-m fast $(ARGS))

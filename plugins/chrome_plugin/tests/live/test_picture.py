@@ -89,8 +89,8 @@ async def test_page_that_never_rests_gives_pictures_ever_more_slowly(act, look, 
         if "picture" in await look():
             times.append(loop.time())
     between = [later - earlier for earlier, later in pairwise(times)]
-    # never sooner; how much later is the machine's affair
-    assert [gap > least for gap, least in zip(between, (0.39, 0.51, 0.67, 0.86), strict=True)] == [True] * 4
+    # never sooner, but for what the one before was late on its way; how much later is the machine's affair
+    assert [gap > least for gap, least in zip(between, (0.3, 0.42, 0.57, 0.77), strict=True)] == [True] * 4
 
 
 async def test_view_that_came_last_has_the_page(act, look, site):
