@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
-from agentcore.host import CallRequest
+from agentcore.config import prepare_roots
+from agentcore.host import CallRequest, Host
+from agentcore.remote import places_of
 from agentcore.remote.wire.socket_file import short_name
+from agentcore.store.state import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("H2")
@@ -46,7 +50,7 @@ class Lasting(Module):
         while not os.path.exists(go):
             await asyncio.sleep(0.02)
         link = await ctx.artifacts.save(b"kept", mime="text/plain", name="kept.txt")
-        return ToolResult(("the end" and (link,)), {"said": "the end", "artifact": link.artifact_id})
+        return ToolResult((link,), {"said": "the end", "artifact": link.artifact_id})
 
     @tool(timeout_s=60)
     async def busy(self, ctx: ToolContext, go: str, log: str) -> str:
@@ -80,19 +84,50 @@ class Lasting(Module):
         vars(self)["boxes"].pop(resource.resource_id)
 
 
+class Second(Module):
+    """Runs beside it, and notes its end in a file."""
+
+    class Settings(Module.Settings):
+        note: str = ""
+
+    @tool(read_only=True)
+    async def second(self) -> int:
+        """Say in which process it is."""
+        return os.getpid()
+
+    async def shutdown(self) -> None:
+        """Note it."""
+        Path(self.settings.note).write_text("ended")
+
+
 class Servers:
     """Servers over one folder, one after another."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    def plan(self, *, keep_minutes: float = 1, outlives: bool = True, second: Any = None, **settings: Any) -> HostPlan:
+        """What a server is started with; `second`: the settings of a second module, which runs first."""
+        modules = [Lasting()] if second is None else [Second(), Lasting()]
+        names = ["lasting", "second"]
+        host = {"kind": "process", "modules": names, "survives_restart": outlives, "keep_minutes": keep_minutes}
+        config = {"hosts": {"lasting": host}, "config": {"lasting": settings, "second": second or {}}}
+        return HostPlan(modules, config, isolation="process")
+
     @asynccontextmanager
-    async def server(self, *, keep_minutes: float = 1, outlives: bool = True, **settings: Any):
-        host = {"kind": "process", "modules": ["lasting"], "survives_restart": outlives, "keep_minutes": keep_minutes}
-        config = {"hosts": {"lasting": host}, "config": {"lasting": settings}}
-        plan = HostPlan([Lasting()], config, isolation="process")
+    async def server(self, *, is_failure_expected: bool = False, **options: Any):
+        """A server whose modules have started."""
+        plan = replace(self.plan(**options), is_failure_expected=is_failure_expected)
         async with running_host(plan, self._folder) as running:
             yield running
+
+    @asynccontextmanager
+    async def starting(self):
+        """A server that takes calls, and whose modules have yet to be started."""
+        config, environ = self.plan().write(self._folder)
+        with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
+            async with Host.open(config, state, start=False, places=places_of(config)) as host:
+                yield host
 
 
 @pytest.fixture
@@ -279,3 +314,61 @@ async def test_one_that_hangs_when_it_is_found_is_replaced(servers):
     async with servers.server() as second:
         assert (await second.call("where")).data["pid"] != pid
         assert second.host.modules.records["lasting"].state == "ready"
+
+
+async def test_call_that_is_sent_again_while_the_server_starts_waits_for_its_end(servers, tmp_path):
+    go, log = tmp_path / "go", tmp_path / "log"
+    arguments = {"go": str(go), "log": str(log)}
+    async with servers.server() as first:
+        call = asyncio.create_task(first.outcome("slow", arguments))
+        started = await first.events.wait_for("call.started", tool="slow")
+        while not log.exists():
+            await asyncio.sleep(0.01)
+    assert (await call).error.type == "interrupted"
+    go.touch()
+    request = CallRequest("slow", arguments, PERSON, session_id="cli", call_id=started["callId"])
+    async with servers.starting() as second:
+        again = asyncio.create_task(second.call(request))
+        once_more = asyncio.create_task(second.call(replace(request, arguments=dict(arguments))))
+        await second.start()
+        assert (await again).result.data["said"] == "the end"
+        assert (await once_more).result.data["said"] == "the end"
+    assert log.read_text() == "began\n"
+
+
+async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
+    async with servers.server() as first:
+        await first.call("count")
+        before = (await first.call("where")).data
+    os.kill(before["pid"], signal.SIGSTOP)
+    async with servers.starting() as second:
+        start = asyncio.create_task(second.start())
+        async with asyncio.timeout(20):
+            while second.place("lasting").report().state != "starting":
+                await asyncio.sleep(0.01)
+        start.cancel()
+        with suppress(asyncio.CancelledError):
+            await start
+    os.kill(before["pid"], signal.SIGCONT)
+    async with servers.server() as third:
+        assert (await third.call("where")).data == before
+
+
+async def test_module_that_fails_early_does_not_end_it(servers, tmp_path):
+    note = tmp_path / "note"
+    async with servers.server(second={"note": str(note)}) as first:
+        await first.call("count")
+        before = (await first.call("where")).data
+        assert (await first.call("second")).data == before["pid"]
+    async with servers.server(second={"note": 7}, is_failure_expected=True) as second:
+        assert second.host.modules.records["second"].state == "failed"
+        assert (await second.call("where")).data == before
+
+
+async def test_module_that_is_listed_no_more_is_stopped_in_it(servers, tmp_path):
+    note = tmp_path / "note"
+    async with servers.server(second={"note": str(note)}) as first:
+        before = (await first.call("where")).data
+    async with servers.server() as second:
+        assert note.read_text() == "ended"
+        assert (await second.call("where")).data == before

@@ -61,9 +61,7 @@ class CarriedOnCalls:
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
-        if hashlib.sha256(to_json(request.arguments)).hexdigest() != found.row.arguments_digest:
-            return None
-        return found
+        return found if self._digest_of(request) == found.row.arguments_digest else None
 
     def forget(self, going_on: CarriedOnCall) -> None:
         """Somebody has had the end of a call."""
@@ -73,9 +71,7 @@ class CarriedOnCalls:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
         if request.call_id and request.call_id in self._calls:
             return self._calls.pop(request.call_id)
-        tool = self._registry.tools.get(request.tool)
-        arguments = request.arguments if tool is None else tool.schema.repair(request.arguments)
-        digest = hashlib.sha256(to_json(arguments)).hexdigest()
+        digest = self._digest_of(request)
         for call_id, each in self._calls.items():
             is_same = each.row.arguments_digest == digest and each.row.session_id == request.session_id
             if is_same and _is_of(each.row, request.principal, request.tool):
@@ -120,6 +116,13 @@ class CarriedOnCalls:
             self._record.append(row._replace(outcome="interrupted", duration_ms=None))
         self._left.clear()
         self._is_settled.set()
+
+    def _digest_of(self, request: CallRequest) -> str:
+        """The digest of arguments as it was when the call began: those of models were repaired first."""
+        tool, arguments = self._registry.tools.get(request.tool), request.arguments
+        if tool is not None and request.principal.kind in _MODELS:
+            arguments = tool.schema.repair(arguments)
+        return hashlib.sha256(to_json(arguments)).hexdigest()
 
     async def _see_through(
         self, going_on: CarriedOnCall, call: Call, prepared: PreparedCall, limit_s: float, end: CarryOn
