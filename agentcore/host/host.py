@@ -377,8 +377,8 @@ class Host:
         # a method for the same reason
         await self.modules.read_again(module)
 
-    def _definition_of(self, tool: str) -> ToolDefinition | None:
-        registered = self.registry.tools.get(tool)
+    def _definition_of(self, tool: str, host: str) -> ToolDefinition | None:
+        registered = self.registry.tools_at(host).get(tool)
         return None if registered is None else registered.definition
 
     def _code_of_modules(self) -> dict[str, tuple[str, ...]]:
@@ -387,7 +387,7 @@ class Host:
     def count_blocked(self, holder: Holder, seconds: float) -> None:
         """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
-        record = self.modules.records.get(holder.module)
+        record = self.registry.module(holder.module)
         if record is not None:
             record.loop_holds.add(seconds, holder.tool, holder.place)
         self.events.publish(

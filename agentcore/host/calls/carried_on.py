@@ -61,7 +61,7 @@ class CarriedOnCalls:
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
-        return found if self._digest_of(request) == found.row.arguments_digest else None
+        return found if self._digest_of(request, found.row) == found.row.arguments_digest else None
 
     def forget(self, going_on: CarriedOnCall) -> None:
         """Somebody has had the end of a call."""
@@ -71,10 +71,9 @@ class CarriedOnCalls:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
         if request.call_id and request.call_id in self._calls:
             return self._calls.pop(request.call_id)
-        digest = self._digest_of(request)
         for call_id, each in self._calls.items():
-            is_same = each.row.arguments_digest == digest and each.row.session_id == request.session_id
-            if is_same and _is_of(each.row, request.principal, request.tool):
+            is_same = each.row.session_id == request.session_id and _is_of(each.row, request.principal, request.tool)
+            if is_same and self._digest_of(request, each.row) == each.row.arguments_digest:
                 return self._calls.pop(call_id)
         return None
 
@@ -88,8 +87,8 @@ class CarriedOnCalls:
         """
         row, tool = self._left.get(call_id), None
         if row is not None and row.module in modules:
-            tool = self._registry.tools.get(row.tool)
-        if row is None or tool is None or tool.module.name != row.module:
+            tool = self._registry.of_module(row.module, row.tool)
+        if row is None or tool is None:
             return False
         del self._left[call_id]
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]  # as it was written
@@ -98,6 +97,7 @@ class CarriedOnCalls:
         call.id, call.started_ms, call.row, call.is_carried_on = row.call_id, row.time_ms, row, True
         living = {each.resource_id: each for each in self._resources.list()}
         resource = living.get(row.resource_id or "")
+        call.host = tool.module.host
         call.prepared = PreparedCall(tool, {}, {}, row.arguments_digest, row.arguments, resource)
         going_on = CarriedOnCall(row, asyncio.get_running_loop().create_future())
         self._calls[call_id] = going_on
@@ -117,9 +117,9 @@ class CarriedOnCalls:
         self._left.clear()
         self._is_settled.set()
 
-    def _digest_of(self, request: CallRequest) -> str:
+    def _digest_of(self, request: CallRequest, row: CallRow) -> str:
         """The digest of arguments as it was when the call began: those of models were repaired first."""
-        tool, arguments = self._registry.tools.get(request.tool), request.arguments
+        tool, arguments = self._registry.of_module(row.module, row.tool), request.arguments
         if tool is not None and request.principal.kind in _MODELS:
             arguments = tool.schema.repair(arguments)
         return hashlib.sha256(to_json(arguments)).hexdigest()

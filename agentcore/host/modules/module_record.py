@@ -113,6 +113,8 @@ class ModuleRecord:
     """A module that is listed, or was.
 
     Args:
+        name: What it is called at the server: `shell_tools`, or `laptop/shell_tools` where it runs on another machine.
+        host: The host on another machine that has it; empty: it is the server's own, in whichever process.
         reason: Why it is `missing` or `failed`, in a sentence.
         traceback: The end of the traceback behind `reason`, if there was one.
         hooks: Hook name to implementation, as long as it is not stopped.
@@ -150,6 +152,7 @@ class ModuleRecord:
     """
 
     name: str
+    host: str = ""
     state: ModuleState = "loading"
     reason: str = ""
     traceback: str = ""

@@ -404,6 +404,11 @@ _SEEN_DEFINITIONS_IN_ORDER = (
     "ALTER TABLE seen_definitions_in_order RENAME TO seen_definitions",
 )
 
+_SESSION_HOST = (
+    # the host on another machine that a person chose for the session; empty: the server; null: as its agent says
+    "ALTER TABLE chat_sessions ADD COLUMN host TEXT",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -426,5 +431,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
+    _SESSION_HOST,
 )
 """The statements of each step, in order."""
