@@ -1,4 +1,4 @@
-"""Hosts on other machines: let in by a person, their tools served, and what becomes of both when a connection is lost."""
+"""Hosts on other machines: let in by a person, their tools served, and what becomes of both without a connection."""
 
 import asyncio
 import json
@@ -62,7 +62,9 @@ async def test_a_person_lets_a_host_in_by_its_code_and_its_tools_act_on_its_own_
 async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_place, laptop):
     async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as agent:
         code = await agent.code()
-        wrong = await server.decide("/api/host-pairings", code=f"{code[:6]}{'22222' if code[6:] != '22222' else '33333'}")
+        wrong = await server.decide(
+            "/api/host-pairings", code=f"{code[:6]}{'22222' if code[6:] != '22222' else '33333'}"
+        )
         assert wrong["error"]["type"] == "invalid_code"
         shown = await server.decide("/api/host-pairings", code=code)
         path = f"/api/host-pairings/{shown['pairingId']}/decision"

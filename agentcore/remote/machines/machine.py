@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,11 @@ class Machine:
     def is_there(self) -> bool:
         """Whether it is connected, and takes calls."""
         return self._there.is_set()
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """The workspace folders there, as it says."""
+        return () if self._told is None else self._told.workspace
 
     @property
     def platform(self) -> str:
