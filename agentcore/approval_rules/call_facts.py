@@ -20,6 +20,7 @@ class CallFacts:
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
         named_paths: Where the arguments of a tool without a preview lead, links followed.
+        host: The host on another machine where it would run; empty: at the server.
     """
 
     principal: Principal
@@ -30,6 +31,7 @@ class CallFacts:
     agent_id: str = ""
     mode: ApprovalMode = "ask"
     named_paths: tuple[str, ...] = ()
+    host: str = ""
 
     @property
     def effects(self) -> frozenset[Effect]:

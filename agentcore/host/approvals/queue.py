@@ -207,7 +207,13 @@ def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
     if not verdict.approved:
         return []
-    row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
+    row = partial(
+        grant_row,
+        session_id=request.session_id,
+        principal_kind=request.principal.kind,
+        by=verdict.by,
+        on_host=request.host,
+    )
     hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()
     taken = () if verdict.grant is None else (verdict.grant,)
     return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]

@@ -110,6 +110,7 @@ class Permission:
             request.agent_id,
             request.mode or self._policy.mode,
             named,
+            prepared.tool.module.host,
         )
 
     # -- asking a person -------------------------------------------------------------------------------------------

@@ -48,16 +48,20 @@ class Grant:
         row = self.row
         if row.principal_kind != facts.principal.kind or row.session_id not in ("", facts.session_id):
             return False
+        if row.on_host != facts.host:
+            return False
         return self.criteria.differs(facts, surely=True) is None
 
     def to_json(self) -> dict[str, Any]:
-        """`{id, scope, sessionId?, caller, tool, arguments, grantedBy, grantedAt}`."""
+        """`{id, scope, sessionId?, host?, caller, tool, arguments, grantedBy, grantedAt}`."""
         row = self.row
         session = {"sessionId": row.session_id} if row.session_id else {}
+        host = {"host": row.on_host} if row.on_host else {}
         return {
             "id": row.grant_id,
             "scope": row.scope,
             **session,
+            **host,
             "caller": row.principal_kind,
             "tool": row.tool,
             "arguments": dict(self.patterns),
@@ -107,7 +111,13 @@ class Grants:
 
 
 def grant_row(
-    offer: GrantOffer, *, session_id: str, principal_kind: PrincipalKind, by: str, is_host: bool = False
+    offer: GrantOffer,
+    *,
+    session_id: str,
+    principal_kind: PrincipalKind,
+    by: str,
+    on_host: str = "",
+    is_host: bool = False,
 ) -> GrantRow:
     """A new grant as it is stored; with `is_host` it only saves the second question about a host."""
     return GrantRow(
@@ -119,4 +129,5 @@ def grant_row(
         json.dumps(dict(offer.arguments), ensure_ascii=False),
         by,
         time.time_ns() // 1_000_000,
+        on_host,
     )

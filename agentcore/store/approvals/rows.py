@@ -29,6 +29,7 @@ class GrantRow(NamedTuple):
         tool: The tool; `*` with the scope `host`.
         arguments: Patterns, as JSON text.
         granted_at_ms: When, in milliseconds since 1970.
+        on_host: The host on another machine whose calls it holds for; empty: the server's.
     """
 
     grant_id: str
@@ -39,6 +40,7 @@ class GrantRow(NamedTuple):
     arguments: str
     granted_by: str
     granted_at_ms: int
+    on_host: str = ""
 
 
 class SourceRow(NamedTuple):

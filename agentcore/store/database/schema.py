@@ -404,9 +404,11 @@ _SEEN_DEFINITIONS_IN_ORDER = (
     "ALTER TABLE seen_definitions_in_order RENAME TO seen_definitions",
 )
 
-_SESSION_HOST = (
+_OTHER_MACHINES = (
     # the host on another machine that a person chose for the session; empty: the server; null: as its agent says
     "ALTER TABLE chat_sessions ADD COLUMN host TEXT",
+    # what a person has allowed holds where they allowed it
+    "ALTER TABLE approval_grants ADD COLUMN on_host TEXT NOT NULL DEFAULT ''",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -431,6 +433,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
-    _SESSION_HOST,
+    _OTHER_MACHINES,
 )
 """The statements of each step, in order."""
