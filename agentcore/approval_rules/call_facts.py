@@ -19,9 +19,9 @@ class CallFacts:
         preview: What it would touch; None: the tool cannot say.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
-        host: The host on another machine where it runs; empty: it is the server.
-        host_roots: The workspace folders there, as it says.
         named_paths: Where the arguments of a tool without a preview lead, links followed.
+        host: The host on another machine where it would run; empty: at the server.
+        host_roots: The workspace folders there, as it says.
     """
 
     principal: Principal
