@@ -9,6 +9,11 @@ _NAMES = {
     "bubblewrap": ("bwrap",),
     "firefox-esr": ("firefox-esr", "firefox"),
     "webkit2gtk-driver": ("WebKitWebDriver",),
+    "iproute2": ("ip",),
+    "nftables": ("nft",),
+    "nginx": ("nginx",),
+    "caddy": ("caddy",),
+    "openssl": ("openssl",),
 }
 """Package of Debian to what it brings, one of which is enough."""
 
