@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {Soon} from '../base/soon.js';
 import {client} from '../client/client.js';
 import {moduleList} from '../client/module-list.js';
 import {confirm} from '../ui/overlay/confirm.js';
@@ -14,7 +15,6 @@ import './ac-host-card.js';
 
 /** @typedef {import('./ac-host-card.js').KnownHost} KnownHost */
 
-const SETTLE_MS = 300;
 /** No event tells of memory and latency. */
 const LOOK_MS = 5000;
 const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.stateChanged', 'events.reset'];
@@ -46,20 +46,16 @@ export class AcViewHosts extends Localized(LitElement) {
     /** @type {unknown} */
     this._error = null;
     this._restarting = '';
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
+    const soon = new Soon(() => void this._load()); // calls come in bursts
     new Listening(this, () => {
       void this._load();
       const looking = setInterval(() => { if (!document.hidden && this._hosts?.length) void this._load(); }, LOOK_MS);
       return [
-        ...OFTEN.map((type) => client.on(type, () => this._soon())),
+        ...OFTEN.map((type) => client.on(type, soon.ask)),
         client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
         moduleList.subscribe(() => this.requestUpdate()),
         () => clearInterval(looking),
-        () => {
-          clearTimeout(this._timer);
-          this._timer = undefined;
-        },
+        soon.end,
       ];
     });
   }
@@ -102,14 +98,6 @@ export class AcViewHosts extends Localized(LitElement) {
       <ac-error-card heading=${t('hosts.notLoaded')} .error=${this._error}>
         <button slot="actions" @click=${() => this._load()}>${t('ui.again')}</button>
       </ac-error-card>`;
-  }
-
-  /** Calls come in bursts. */
-  _soon() {
-    this._timer ??= setTimeout(() => {
-      this._timer = undefined;
-      void this._load();
-    }, SETTLE_MS);
   }
 
   async _load() {
