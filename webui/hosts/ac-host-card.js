@@ -2,16 +2,15 @@ import {LitElement, css, html, nothing} from 'lit';
 import {formatBytes, formatDuration, formatTime, Localized, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {badges, base, buttons, cards, code} from '../ui/styles.js';
-import '../modules/ac-module-state.js';
 import '../ui/ac-icon.js';
-import './ac-host-state.js';
+import '../ui/ac-state.js';
 
 /** @typedef {{name: string, title: string, state: import('../client/module-list.js').Module['state'], isListed: boolean}} HostedModule */
 /**
  * @typedef {object} KnownHost
  * @property {string} name
  * @property {string} kind
- * @property {import('./ac-host-state.js').HostState} state
+ * @property {'stopped' | 'starting' | 'running' | 'failed'} state
  * @property {string} reason  why it has failed, or why it ended the last time
  * @property {string} lastWords  the end of what it wrote before that
  * @property {number} since
@@ -82,7 +81,7 @@ export class AcHostCard extends Localized(LitElement) {
         <div class="head">
           <div class="name">
             <h2 id="name">${name}</h2>
-            <ac-host-state .state=${state}></ac-host-state>
+            <ac-state room="hosts" .state=${state}></ac-state>
           </div>
           <button class="small quiet" ?disabled=${isBusy} aria-busy=${isBusy} aria-label=${t('hosts.restartNamed', {name})} @click=${this._restart}>
             <ac-icon name=${isBusy ? 'loader-circle' : 'rotate-ccw'}></ac-icon>${t(state === 'stopped' ? 'hosts.start' : 'hosts.restart')}
@@ -119,7 +118,7 @@ export class AcHostCard extends Localized(LitElement) {
     return html`
       <li>
         <a href=${href(['modules', name])}>${title}</a>
-        ${isListed ? html`<ac-module-state .state=${state}></ac-module-state>` : html`<span class="badge warn">${t('hosts.notListed')}</span>`}
+        ${isListed ? html`<ac-state room="modules" .state=${state}></ac-state>` : html`<span class="badge warn">${t('hosts.notListed')}</span>`}
       </li>`;
   }
 
