@@ -75,6 +75,12 @@ POLICY_CHANGES_WAITING = 20
 PAIRINGS_WAITING = 16
 """Clients that have shown a code and wait for a person, or for their key to be fetched."""
 
+HOSTS_WAITING = 16
+"""Hosts of other machines that wait to be let in at one time."""
+
+HOSTS_WAITING_PER_ADDRESS = 4
+"""Those of them that dial in from one address."""
+
 APPROVAL_SECONDS = 600.0
 """How long a call waits for a person."""
 

@@ -12,6 +12,15 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from agentcore.config.base import ConfigModel, ModuleNames
 from agentcore.files.path_text import PathText
 
+KEEP_MINUTES = 30.0
+"""How long what lives in a host is kept without a server, unless app.json says otherwise."""
+
+HOST_NAME = r"^[a-z][a-z0-9_-]{0,39}$"
+"""What a host can be called."""
+
+KeepMinutes = Annotated[float, Field(gt=0, le=10_080)]
+ResourceType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+
 
 class ProcessHostConfig(ConfigModel):
     """A process of its own on this machine."""
@@ -55,7 +64,37 @@ class ProcessHostConfig(ConfigModel):
         return shutil.which(self.python) or self.python
 
 
-HostConfig = ProcessHostConfig
+class RemoteHostConfig(ConfigModel):
+    """Another machine, which dials in."""
+
+    kind: Annotated[
+        Literal["remote"], Field(description="What it is: another machine, on which `agentcore agent` runs.")
+    ]
+    keep_minutes: Annotated[
+        KeepMinutes | dict[ResourceType, KeepMinutes],
+        Field(
+            description="How long what lives there is kept while the connection is lost: one number of minutes, or one "
+            "for each type of resource, such as `terminal`."
+        ),
+    ] = KEEP_MINUTES
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """It runs the modules of its own app.json, and none of this one's."""
+        return ()
+
+    @property
+    def survives_restart(self) -> bool:
+        """Always: it is another machine's program."""
+        return True
+
+    def keeps(self) -> dict[str, float]:
+        """How long what lives there is kept, in minutes, by type of resource; empty name: all others."""
+        given = self.keep_minutes
+        return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}
+
+
+HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig, Field(discriminator="kind")]
 """One of the places where modules can run."""
 
 

@@ -16,6 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.definition_review import DefinitionReview
+from agentcore.host.approvals.host_pairings import HostPairings
 from agentcore.host.approvals.pairings import Pairings
 from agentcore.host.approvals.policy_changes import PolicyChanges
 from agentcore.host.approvals.queue import ApprovalQueue
@@ -87,9 +88,9 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
-    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `sources`, `routes`,
-    `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`, `workspace_files`; `has_started` says
-    whether modules had their time to get ready.
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
+    `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`, `workspace_files`; `has_started`
+    says whether modules had their time to get ready.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Host:
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
         self.pairings = Pairings(self.events, store.record, store.client_keys)
+        self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         self.conversation = ConversationSlot()
@@ -261,6 +263,7 @@ class Host:
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         self.pairings.refuse_all("shutdown")
+        self.host_pairings.refuse_all()
         if self._places is not None:
             self._places.let_go()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
@@ -280,6 +283,7 @@ class Host:
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
         rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
         rejected += self.pairings.refuse_all(f"stop:{by.kind}")
+        rejected += self.host_pairings.refuse_all()
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
@@ -327,9 +331,12 @@ class Host:
         """The place of this name in which modules run.
 
         Raises:
-            ToolError: `host_not_found`.
+            ToolError: `host_not_found`; `host_not_local`: it is another machine.
         """
         known = {place.name: place for place in self.places.all()}
+        if name not in known and any(report.name == name for report in self.places.reports()):
+            message = f"host {name!r} is another machine; `agentcore agent` is started anew there"
+            raise ToolError("host_not_local", message, host=name)
         if name not in known:
             message = f"app.json names no host {name!r}; named are {sorted(known)}"
             raise ToolError("host_not_found", message, hosts=sorted(known))

@@ -16,10 +16,8 @@ async def end_all_outliving(state: "Path") -> list[str]:
     return await end_all(state)
 
 
-def places_of(config: "AppConfig") -> "Hosts | None":
-    """The hosts that app.json names, for a host to be opened with; None: all modules run in its own process."""
-    if not config.hosts:
-        return None
-    from agentcore.remote.places.hosts import Hosts  # noqa: PLC0415 - a server without hosts needs nothing of it
+def places_of(config: "AppConfig") -> "Hosts":
+    """The hosts that app.json names, and those that dial in, for a host to be opened with."""
+    from agentcore.remote.places.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
 
     return Hosts(config)

@@ -253,7 +253,12 @@ def create_app(
     server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
     credentials = Credentials(
-        store.page_sessions, "page", host.state.token, store.client_keys, extensions=server.extensions
+        store.page_sessions,
+        "page",
+        host.state.token,
+        store.client_keys,
+        extensions=server.extensions,
+        host_keys=store.host_keys,
     )
     mcp, live_connections = McpEntrance(host), LiveConnections()
     pipes = Pipes(host, mcp, live_connections, (approval or own).base_url)

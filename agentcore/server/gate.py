@@ -13,7 +13,15 @@ from agentcore.server.addresses import Addresses
 from agentcore.server.http.bounds import Hits
 from agentcore.server.http.cross_origin import let_read
 from agentcore.server.http.refusal import Refusal
-from agentcore.store.credentials import KEY_PREFIX, ClientKeys, KnownClient, PageSessions
+from agentcore.store.credentials import (
+    HOST_KEY_PREFIX,
+    KEY_PREFIX,
+    ClientKeys,
+    HostKeys,
+    KnownClient,
+    KnownHost,
+    PageSessions,
+)
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""
@@ -52,6 +60,7 @@ class Credentials:
         token: The API token; None: it opens nothing here.
         client_keys: Keys of paired clients; None: they open nothing here.
         extensions: Ids of browser extensions that may ask here, each with a key that was paired from it.
+        host_keys: Keys of hosts on other machines; None: they cannot dial in here.
         hint: What to show, for whoever shows nothing that counts.
     """
 
@@ -60,6 +69,7 @@ class Credentials:
     token: SecretStr | None = None
     client_keys: ClientKeys | None = None
     extensions: tuple[str, ...] = ()
+    host_keys: HostKeys | None = None
     hint: str = "show the API token as `Authorization: Bearer …`, or log in to the page with a one-time code"
 
 
@@ -187,6 +197,23 @@ class Gate:
             return False
         request[_OF_EXTENSION] = True
         return True
+
+    def identify_host(self, request: web.BaseRequest) -> KnownHost | None:
+        """The host on another machine that dials in, by its key; None: it shows none, because it wants to be let in.
+
+        Raises:
+            Refusal: `unauthorized`; `foreign_origin`: a browser asks.
+        """
+        if hdrs.ORIGIN in request.headers:
+            raise self._foreign("Origin", request.headers[hdrs.ORIGIN])
+        authorization = request.headers.get(hdrs.AUTHORIZATION)
+        if authorization is None:
+            return None
+        key, keys = _key_in(authorization), self.credentials.host_keys
+        known = keys.find(key) if keys is not None and key is not None and key.startswith(HOST_KEY_PREFIX) else None
+        if known is None:
+            raise self._unauthorized("this key is none of a host, or that host was forgotten: it has to be let in anew")
+        return known
 
     def wants_redirect(self, request: web.BaseRequest) -> bool:
         """Whether a document is asked for at a second name of this machine, where a session would be another one."""

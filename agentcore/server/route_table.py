@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPMethod
 from urllib.parse import unquote
 
+from aiohttp import web
 from pydantic import BaseModel
 
 from agentcore.host.policy import Action
@@ -13,7 +14,7 @@ from agentcore.server.http.response import JSON, Answer, Sent
 
 OCTETS = "application/octet-stream"
 
-Handler = Callable[[Exchange], Awaitable[Answer | Sent]]
+Handler = Callable[[Exchange], Awaitable[Answer | Sent | web.WebSocketResponse]]
 
 
 @dataclass(frozen=True, slots=True)

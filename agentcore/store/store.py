@@ -10,6 +10,7 @@ from agentcore.store.approvals.store import ApprovalStore
 from agentcore.store.artifacts.artifacts import ArtifactStore
 from agentcore.store.chat.store import ChatStore
 from agentcore.store.credentials.client_keys import ClientKeys
+from agentcore.store.credentials.host_keys import HostKeys
 from agentcore.store.credentials.page_sessions import PageSessions
 from agentcore.store.database.database import Database
 from agentcore.store.mcp_sessions import McpSessionStore
@@ -31,6 +32,7 @@ class Store:
     page_sessions: PageSessions
     approval_sessions: PageSessions
     client_keys: ClientKeys
+    host_keys: HostKeys
     chats: ChatStore
     approvals: ApprovalStore
     tabs: TabStore
@@ -67,6 +69,7 @@ class Store:
                 await PageSessions.open(database, "page"),
                 await PageSessions.open(database, "approval"),
                 await ClientKeys.open(database),
+                await HostKeys.open(database),
                 ChatStore(database),
                 ApprovalStore(database),
                 TabStore(database),

@@ -79,7 +79,7 @@ class ServerCalls:
         Whether it had begun is known where a person had approved it: an approval is used up when its call begins. One
         that its module's host went on with, without a server, ends as it would have.
         """
-        going_on = self._host.calls.carried_on.take(self._request(call, call.call_id or None))
+        going_on = await self._host.calls.carried_on.take(self._request(call, call.call_id or None))
         if going_on is not None:
             announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
             await self._end(call, await going_on.outcome(), announcement)

@@ -1,13 +1,15 @@
 """What `agentcore doctor` says of hosts: whether their Python can run them, and whether they run."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.config import AppConfig
+from agentcore.config.hosts import RemoteHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
 _SECONDS = 30.0
@@ -19,6 +21,8 @@ def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
     states = {host["name"]: host for host in backend.hosts()}
     for name, host in config.hosts.items():
         subject = f"host {name}"
+        if isinstance(host, RemoteHostConfig):
+            continue
         if host.python is not None and (fault := _python_fault(subject, host.interpreter(config.folder))):
             yield fault
             if fault.level == "problem":
@@ -34,6 +38,29 @@ def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
             yield Finding("problem", subject, f"failed: {known['reason']}", details=known["lastWords"])
         else:
             yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.claimed)}")
+    yield from _look_at_machines(states)
+
+
+def _look_at_machines(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    """Each host on another machine: whether it is there, and what of it waits or does not run."""
+    for name, known in states.items():
+        subject = f"host {name}"
+        if known["kind"] != "remote":
+            continue
+        if known["state"] == "waiting":
+            advice = f"agentcore agent --server … --name {name}, on that machine"
+            yield Finding("note", subject, "it was not let in yet", advice)
+        elif known["state"] in ("away", "disconnected"):
+            yield Finding("note", subject, f"{known['state']}: {known['reason']}")
+        else:
+            modules = ", ".join(module["name"] for module in known["modules"])
+            yield Finding("ok", subject, f"{known['state']} on {known['platform']}, with {modules or 'no modules'}")
+        for module in known["modules"]:
+            if module["state"] == "failed":
+                yield Finding("problem", subject, f"module {module['name']!r} does not run there: {module['reason']}")
+            if module["waiting"]:
+                said = f"{module['waiting']} tools of module {module['name']!r} wait for you in the approval view"
+                yield Finding("note", subject, said)
 
 
 def _python_fault(subject: str, python: str) -> Finding | None:

@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -84,6 +84,27 @@ class DefinitionReview:
         if self._accepted.get(module, {}).get(definition.name) == text:
             return "accepted"
         return "refused" if self._refused.get(module, {}).get(definition.name) == text else "waiting"
+
+    async def accept(self, module: str, offered: Iterable[ToolDefinition]) -> None:
+        """A person has seen a module's definitions where they let it in: these, and no others."""
+        texts = {definition.name: _text(definition) for definition in offered}
+        await self._store.decide(module, texts, "accepted")
+        self._accepted[module] = texts
+        self._refused.pop(module, None)
+
+    def accepted(self, module: str) -> Collection[str]:
+        """The names of the tools of a module that a person has accepted."""
+        return [name for name in self._accepted.get(module, {}) if name != INSTRUCTIONS]
+
+    def modules_of(self, host: str) -> list[str]:
+        """The modules of a host on another machine of which a person has accepted anything."""
+        return [module for module in self._accepted if module.startswith(f"{host}/")]
+
+    def disown(self, host: str) -> None:
+        """A host was forgotten: whoever has its name next is another one."""
+        for module in self.modules_of(host):
+            self.forget(module)
+            del self._accepted[module]
 
     def forget(self, module: str) -> None:
         """The module stops: nothing of it waits any more, and what was refused is asked about when it starts again."""

@@ -50,14 +50,14 @@ class CarriedOnCalls:
         self._record, self._registry, self._resources, self._run = record, registry, resources, run
         self._calls: dict[str, CarriedOnCall] = {}
         self._left = {row.call_id: row for row in record.going_on}
-        self._is_settled = asyncio.Event()
+        self._settled: dict[str, asyncio.Event] = {_host_of(row): asyncio.Event() for row in self._left.values()}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def find(self, request: CallRequest) -> CarriedOnCall | None:
         """The call that is sent again with its id, by the same caller and unchanged, until its end was given."""
         left = self._left.get(request.call_id or "")
         if left is not None and _is_of(left, request.principal, request.tool):
-            await self._is_settled.wait()  # the modules still start
+            await self._settled[_host_of(left)].wait()  # the modules still start, or their host may come back
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
@@ -67,16 +67,21 @@ class CarriedOnCalls:
         """Somebody has had the end of a call."""
         self._calls.pop(going_on.row.call_id, None)
 
-    def take(self, request: CallRequest) -> CarriedOnCall | None:
+    async def take(self, request: CallRequest) -> CarriedOnCall | None:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
-        if request.call_id and request.call_id in self._calls:
-            return self._calls.pop(request.call_id)
-        digest = self._digest_of(request)
+        for row in list(self._left.values()):
+            if self._is_meant(row, request):
+                await self._settled[_host_of(row)].wait()
         for call_id, each in self._calls.items():
-            is_same = each.row.arguments_digest == digest and each.row.session_id == request.session_id
-            if is_same and _is_of(each.row, request.principal, request.tool):
+            if self._is_meant(each.row, request):
                 return self._calls.pop(call_id)
         return None
+
+    def _is_meant(self, row: CallRow, request: CallRequest) -> bool:
+        if request.call_id and request.call_id == row.call_id:
+            return True
+        is_same = row.session_id == request.session_id and row.arguments_digest == self._digest_of(request)
+        return is_same and _is_of(row, request.principal, request.tool)
 
     def take_up(self, call_id: str, modules: Collection[str], limit_s: float, end: CarryOn) -> bool:
         """Go on with a call that a host speaks of; False: it is none that was left open, or not of these modules.
@@ -109,13 +114,23 @@ class CarriedOnCalls:
         log.info("call_carried_on", call_id=call_id, tool=row.tool, module=row.module)
         return True
 
-    def give_up_rest(self) -> None:
-        """Calls of which no host has spoken have ended with the server that began them."""
-        for row in self._left.values():
+    def give_up_rest(self, host: str = "") -> None:
+        """Calls of which no host has spoken have ended with the server that began them.
+
+        Args:
+            host: Those of this host on another machine; empty: those of hosts on this one.
+        """
+        for row in [row for row in self._left.values() if _host_of(row) == host]:
             log.warning("call_interrupted", call_id=row.call_id, tool=row.tool, module=row.module)
             self._record.append(row._replace(outcome="interrupted", duration_ms=None))
-        self._left.clear()
-        self._is_settled.set()
+            del self._left[row.call_id]
+        if (settled := self._settled.get(host)) is not None:
+            settled.set()
+
+    @property
+    def hosts_left(self) -> frozenset[str]:
+        """The hosts on other machines that may still speak of a call."""
+        return frozenset(filter(None, map(_host_of, self._left.values())))
 
     def _digest_of(self, request: CallRequest) -> str:
         """The digest of arguments as it was when the call began: those of models were repaired first."""
@@ -130,6 +145,11 @@ class CarriedOnCalls:
         outcome = await self._run(call, prepared, limit_s, end)
         if not going_on.end.done():
             going_on.end.set_result(outcome)
+
+
+def _host_of(row: CallRow) -> str:
+    """The host on another machine that ran a call; empty: it was this one."""
+    return row.module.rpartition("/")[0]
 
 
 def _is_of(row: CallRow, principal: Principal, tool: str) -> bool:

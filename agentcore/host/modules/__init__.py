@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentcore.host.modules.family_block import block_model, settings_in_code
     from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
     from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-    from agentcore.host.modules.places import Place
+    from agentcore.host.modules.places import PlaceReport
     from agentcore.host.modules.routes import ModuleRoute, RouteTable
     from agentcore.host.modules.source_choice import remembered_sources
     from agentcore.host.modules.tool_registry import ToolRegistry
@@ -21,7 +21,7 @@ __all__ = [
     "RESERVED_NAMES",
     "ModuleRecord",
     "ModuleRoute",
-    "Place",
+    "PlaceReport",
     "RegisteredTool",
     "RouteTable",
     "ToolFormat",
@@ -41,7 +41,7 @@ __all__ = [
 _HOMES = {
     "ModuleRecord": "agentcore.host.modules.module_record",
     "ModuleRoute": "agentcore.host.modules.routes",
-    "Place": "agentcore.host.modules.places",
+    "PlaceReport": "agentcore.host.modules.places",
     "RESERVED_NAMES": "agentcore.host.declarations.definitions",
     "RegisteredTool": "agentcore.host.modules.module_record",
     "RouteTable": "agentcore.host.modules.routes",

@@ -25,9 +25,10 @@ from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotIn
 from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
+from agentcore.host.modules.hosted_runtime import HostedRuntime
 from agentcore.host.modules.leftovers import Stay, Surroundings, clear_up
 from agentcore.host.modules.module_record import ModuleRecord, ModuleState
-from agentcore.host.modules.places import NoPlaces, Place, Places
+from agentcore.host.modules.places import NoPlaces, Place, PlacedModule, Places
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
@@ -220,6 +221,51 @@ class Lifecycle:
         await self._rest(record.name)
         self._mark(record, "failed", reason)
 
+    # -- on other machines -------------------------------------------------------------------------------------
+
+    async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
+        """Have a module served that another machine has started: nothing of its code is run here.
+
+        Args:
+            record: A new one, with its host.
+            plugin: What stands for it here.
+        """
+        self._registry.hosted[record.name] = record
+        record.placed = plugin
+        self._mark(record, "loading")
+        began = time.perf_counter()
+        try:
+            await loader.adopt_hosted(record, plugin, self._config.locale)
+            record.runtime = HostedRuntime(record, self._services, self._refresh_later)
+            await _call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
+            await self._take_definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        except asyncio.CancelledError:
+            self._mark(record, "failed", "it was not taken in")
+            raise
+        except BaseException as exc:  # noqa: BLE001 - what another machine says may be anything
+            reason = failure_text(exc)
+            log_failure(log, "module_failed", exc, module=record.name, reason=reason)
+            await self._release(record)
+            self._mark(record, "failed", reason)
+        else:
+            record.started_ms = round((time.perf_counter() - began) * 1000, 1)
+            record.ready_at_ms = time.time_ns() // 1_000_000
+            self._mark(record, "ready")
+            log.info("module_ready", module=record.name, tools=len(record.tools), duration_ms=record.started_ms)
+        self.merge()
+
+    async def read_hosted_again(self, record: ModuleRecord) -> None:
+        """Its machine is there again, and may offer other tools than before."""
+        await self._refresh(record)
+
+    async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
+        """Serve a module of another machine no more; its resources have ended with it."""
+        self._mark(record, "failed", reason)
+        self._registry.hosted.pop(record.name, None)
+        self.merge()
+        await self._services.resources.release_owned(record.name, reason)
+        await self._release(record)
+
     # -- stopping ----------------------------------------------------------------------------------------------
 
     @asynccontextmanager
@@ -347,7 +393,7 @@ class Lifecycle:
         """Read what a module offers; what a person has to see first is held back."""
         await loader.definitions(record, given)
         record.withheld = []
-        if not record.manifest.definitions_need_review:
+        if not record.manifest.definitions_need_review and not record.host:
             record.instructions = record.offered_instructions
             return
         others = [name for name, tool in self._registry.tools.items() if tool.module is not record]
@@ -362,7 +408,7 @@ class Lifecycle:
 
     async def read_again(self, name: str) -> None:
         """Have a module's tools read anew, if it is ready."""
-        record = self.records.get(name)
+        record = self.records.get(name) or self._registry.hosted.get(name)
         if record is not None and record.state == "ready":
             await self._refresh(record)
 

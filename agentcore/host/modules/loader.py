@@ -4,6 +4,7 @@ What runs code of a module raises `TimeoutError` where that takes too long, and 
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from agentcore.api.module import Module, tool_faults
@@ -73,6 +74,20 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
     untitled = title_of(record.name, record.found)
     read = asyncio.to_thread(read_manifest, plugin, record.name, locale, untitled)
     record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
+
+
+async def adopt_hosted(record: ModuleRecord, plugin: Any, locale: str) -> None:
+    """The same for what stands for a module of another machine, which brings nothing into the page, and claims nothing.
+
+    Raises:
+        TypeError: What it says of itself is nothing that can be used.
+    """
+    record.plugin = plugin
+    own_name = record.name.partition("/")[2]
+    read = asyncio.to_thread(read_manifest, plugin, own_name, locale, title_of(own_name, None))
+    found = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.manifest = replace(found, claims=(), requires=(), runs_scripts_in_page=False, settings=None, config_key="")
     record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
 
 

@@ -22,6 +22,7 @@ from agentcore.host.discovery.finding import (
 from agentcore.host.discovery.installed import rescan
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.module_record import ModuleRecord
+from agentcore.host.modules.places import PlacedModule
 from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
@@ -93,6 +94,18 @@ class Modules:
         async with self._change:
             failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
             await self._lifecycle.start([ModuleRecord(name) for name in failed])
+
+    async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
+        """Have a module served that another machine has started; see `Lifecycle.take_in`."""
+        await self._lifecycle.take_in(record, plugin)
+
+    async def read_hosted_again(self, record: ModuleRecord) -> None:
+        """Have the tools of a module of another machine read anew, which is there again."""
+        await self._lifecycle.read_hosted_again(record)
+
+    async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
+        """Serve a module of another machine no more."""
+        await self._lifecycle.let_go_of(record, reason)
 
     async def restart(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
         """Stop the modules of one place and those that require them, end it, and start them again.

@@ -1,12 +1,16 @@
 """Where modules run that do not run in the process of their server, as far as the host has to know."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agentcore.host.discovery.finding import Found
 
-PlaceState = Literal["stopped", "starting", "running", "failed"]
+PlaceState = Literal[
+    "stopped", "starting", "running", "failed", "waiting", "away", "draining", "drained", "disconnected"
+]
+"""Of one on another machine: `waiting`: nobody has let it in yet; `away`: it is not connected; `disconnected`: a person
+keeps it out."""
 """How a place stands; `failed`: it is not started again by itself."""
 
 
@@ -22,6 +26,12 @@ class PlaceReport:
         python: The program that runs it.
         version: What of agentcore it runs, as it says; empty: it does not run.
         ends_in_last_hour: How often it ended without being told to.
+        address: Of one on another machine: where it dialled in from.
+        platform: The system of that machine, as it says.
+        workspace: The folders there that its tools may touch.
+        paired_at_ms: When a person let it in, in milliseconds since 1970; None: they have not.
+        last_seen_ms: When it was connected last.
+        failed: Modules that it could not start, and why.
     """
 
     name: str
@@ -38,6 +48,12 @@ class PlaceReport:
     memory_max_bytes: int | None = None
     latency_ms: float | None = None
     ends_in_last_hour: int = 0
+    address: str = ""
+    platform: str = ""
+    workspace: tuple[str, ...] = ()
+    paired_at_ms: int | None = None
+    last_seen_ms: int | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 class PlacedModule(Protocol):
@@ -52,6 +68,7 @@ class PlacedModule(Protocol):
         fingerprint: Of the code that runs there; one that outlived a server may be older than that on the disk.
         outlives: Whether it goes on when this server ends.
         goes_on: Whether this server is about to end without it: then nothing of it is ended.
+        is_away: Whether its machine is not connected just now, and may come back.
     """
 
     @property
@@ -68,6 +85,16 @@ class PlacedModule(Protocol):
     def outlives(self) -> bool: ...
     @property
     def goes_on(self) -> bool: ...
+    @property
+    def is_away(self) -> bool: ...
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait for a machine that is away.
+
+        Raises:
+            ToolError: `host_away`: it did not come back in time.
+        """
+        ...
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """What is wrong with settings, as pydantic says it (`type`, `loc`, `msg`); none: all is right."""
@@ -131,6 +158,10 @@ class Places(Protocol):
         """All of them, in the order of app.json."""
         ...
 
+    def reports(self) -> Sequence[PlaceReport]:
+        """What is known of all of them, of those on other machines too."""
+        ...
+
     async def rest(self, name: str) -> None:
         """A module has ended: a place in which none runs any more may end, too."""
         ...
@@ -145,6 +176,10 @@ class NoPlaces:
 
     def all(self) -> Sequence[Place]:
         """See `Places.all`."""
+        return ()
+
+    def reports(self) -> Sequence[PlaceReport]:
+        """See `Places.reports`."""
         return ()
 
     async def rest(self, name: str) -> None:

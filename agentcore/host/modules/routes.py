@@ -74,7 +74,8 @@ class RouteTable:
         """
         of = f"module {module!r}"
         method, path = read_text(method, f"method of add_route in {of}"), read_text(path, f"path of add_route in {of}")
-        home = f"/api/modules/{module}/"
+        host, _, name = module.rpartition("/")
+        home = f"/api/hosts/{host}/modules/{name}/" if host else f"/api/modules/{name}/"
         full = path if path.startswith("/") else home + path
         segments = tuple(full.strip("/").split("/"))
         where = f"of route {method} {full} in {of}"

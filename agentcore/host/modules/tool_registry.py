@@ -47,6 +47,8 @@ class ToolRegistry:
 
     def __init__(self) -> None:
         self.records: dict[str, ModuleRecord] = {}
+        self.hosted: dict[str, ModuleRecord] = {}
+        self.absent: dict[str, frozenset[str]] = {}
         self.tools: dict[str, RegisteredTool] = {}
         self.version = 0
         self._former: dict[str, str] = {}

@@ -95,11 +95,12 @@ class Answered(HostMessage):
 
 
 class HeldModule(Loaded):
-    """A module that has gone on without a server."""
+    """A module that has gone on without a server, or that a host has started by itself, with its tools."""
 
     name: Id
     module: Number
     fingerprint: Text
+    tools: Annotated[list[Any], Field(max_length=10_000)] = Field(default_factory=list)
 
 
 class HeldCall(HostMessage):
@@ -110,8 +111,21 @@ class HeldCall(HostMessage):
     left_ms: float
 
 
+class FailedModule(HostMessage):
+    """A module that a host could not start."""
+
+    name: Id
+    reason: Text
+
+
 class Hello(HostMessage):
-    """A host greets; one that has gone on without a server says what it holds."""
+    """A host greets; one that has gone on without a server says what it holds.
+
+    Args:
+        instance: Of one on another machine: another one with each start of its program.
+        platform: The system of its machine.
+        workspace: The folders there that its tools may touch.
+    """
 
     protocol: Id
     name: Id
@@ -121,3 +135,7 @@ class Hello(HostMessage):
     greeting: Json = Field(default_factory=dict)
     members: list[HeldModule] = Field(default_factory=list)
     calls: list[HeldCall] = Field(default_factory=list)
+    instance: Annotated[str, Field(max_length=100)] = ""
+    platform: Annotated[str, Field(max_length=200)] = ""
+    workspace: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
+    failed: Annotated[list[FailedModule], Field(max_length=1_000)] = Field(default_factory=list)

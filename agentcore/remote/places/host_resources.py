@@ -33,9 +33,11 @@ class HostResources:
         host: Its name.
         names: The modules that it runs.
         request: Asks it.
+        prefix: What stands before the names of its modules here.
 
     Attributes:
         awaited: Modules that went on without a server, and may not have been taken up yet.
+        over: Ids of what ended here while the host was away: it ends there when that comes back.
     """
 
     def __init__(
@@ -45,12 +47,16 @@ class HostResources:
         resources: ResourceRegistry,
         names: Callable[[], Collection[str]],
         request: Callable[[Message], Awaitable[Any]],
+        *,
+        prefix: str = "",
     ) -> None:
         self._host, self._peer, self._resources, self._names, self._request = host, peer, resources, names, request
+        self._prefix = prefix
         self._loop = asyncio.get_running_loop()
         self._releasing: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
         self.awaited: Collection[str] = ()
+        self.over: set[str] = set()
 
     def table(self, handlers: Handlers) -> dict[str, Callable[[Message], None]]:
         """The handlers, by the types of messages."""
@@ -73,12 +79,16 @@ class HostResources:
 
     def _take(self, told: messages.HeldResource) -> None:
         """Know a resource of a module that has gone on without a server, as it is now."""
-        if self._own(told.resource.resource_id) is None:
+        resource_id = told.resource.resource_id
+        owner = self._own(resource_id)
+        if owner is None:
             self._create_resource(told)
+        elif told.resource.status != "starting":
+            self._resources.adopt(owner, resource_id, self._release_there)  # it was released by way of another link
         self._update_resource(told)
 
     def _create_resource(self, told: messages.CreateResource) -> None:
-        owner, made = told.owner, told.resource.made()
+        owner, made = f"{self._prefix}{told.owner}", told.resource.made()
         if owner not in self._names():
             if owner in self.awaited:
                 return  # all of them are told when the module is taken up
@@ -91,6 +101,8 @@ class HostResources:
 
     def _why_not(self, owner: str, made: Resource) -> str:
         """Why a resource cannot live here; empty: it does from now on."""
+        if made.resource_id in self.over:
+            return "it was ended while its host was away"
         if len(self._resources.list(owner=owner)) >= _RESOURCES:
             return f"a module of a host may have {_RESOURCES:,} resources"
         try:
@@ -148,7 +160,10 @@ class HostResources:
 
     async def _release_there(self, resource: Resource) -> None:
         """End a resource where it is."""
-        if resource.resource_id in self._releasing or self._peer.ended is not None:
+        if resource.resource_id in self._releasing:
+            return
+        if self._peer.ended is not None:
+            self.over.add(resource.resource_id)
             return
         self._releasing.add(resource.resource_id)
         try:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import structlog
 
+from agentcore.config.hosts import RemoteHostConfig
 from agentcore.config.loading import AppConfig
 from agentcore.host.host import Host
-from agentcore.host.modules.places import Place
+from agentcore.host.modules.places import Place, PlaceReport
+from agentcore.remote.machines.machines import Machines
 from agentcore.remote.places.child import end_outliving
 from agentcore.remote.places.process import ProcessHost
 from agentcore.remote.places.services import PlaceServices
@@ -35,6 +37,13 @@ class Hosts:
         self._places: dict[str, ProcessHost] = {}
         self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
         self._host: Host | None = None
+        self._machines: Machines | None = None
+
+    @property
+    def machines(self) -> "Machines":
+        """The hosts on other machines."""
+        assert self._machines is not None  # noqa: S101 - it was attached
+        return self._machines
 
     def attach(self, host: Host) -> None:
         """Serve this host; before its modules start."""
@@ -50,9 +59,13 @@ class Hosts:
             on_blocked=host.count_blocked,
         )
         host.own_origins.on_change.append(self._tell_origins)
+        remote: dict[str, RemoteHostConfig] = {}
         for name, config in self._config.hosts.items():
-            if config.kind == "process":
+            if isinstance(config, RemoteHostConfig):
+                remote[name] = config
+            else:
                 self._places[name] = ProcessHost(name, config, services, self._lost, self._again)
+        self._machines = Machines(host, remote, list(self._places))
 
     def of(self, name: str) -> Place | None:
         """See `Places.of`."""
@@ -63,6 +76,11 @@ class Hosts:
         """See `Places.all`."""
         return tuple(self._places.values())
 
+    def reports(self) -> Sequence[PlaceReport]:
+        """See `Places.reports`."""
+        own = [place.report() for place in self._places.values()]
+        return (*own, *self.machines.waiting(), *(machine.report() for machine in self.machines.all()))
+
     async def rest(self, name: str) -> None:
         """A module has ended: a host without any ends, too."""
         place = self._of.get(name)
@@ -71,6 +89,8 @@ class Hosts:
 
     def may_go_on(self, module: str) -> bool:
         """See `PlacesOfHost.may_go_on`."""
+        if "/" in module:  # of another machine, whose program goes on
+            return True
         place = self._config.hosts.get(self._of.get(module, ""))
         return place is not None and place.survives_restart
 
@@ -83,11 +103,13 @@ class Hosts:
         await end_all_outliving(
             self._host.state.path, but=[name for name, place in self._places.items() if place.outlives]
         )
+        self.machines.start()
 
     def let_go(self) -> None:
         """See `PlacesOfHost.let_go`."""
         for place in self._places.values():
             place.let_go()
+        self.machines.let_go()
 
     async def end_outliving(self, reason: str) -> None:
         """See `PlacesOfHost.end_outliving`."""
@@ -99,10 +121,12 @@ class Hosts:
         async with asyncio.TaskGroup() as group:
             for name, place in self._places.items():
                 group.create_task(place.close(), name=f"host:{name}:close")
+            group.create_task(self.machines.close(), name="hosts:close")
 
     def _tell_origins(self) -> None:
         for place in self._places.values():
             place.tell_origins()
+        self.machines.tell_origins()
 
     async def _lost(self, names: Sequence[str], reason: str) -> None:
         assert self._host is not None  # noqa: S101 - it was attached

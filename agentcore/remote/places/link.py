@@ -52,6 +52,7 @@ class HostLink:
         transport: What carries the messages.
         resources: All resources of the server.
         outlives: Whether the host goes on when this server ends.
+        prefix: What stands before the names of its modules here: `HOST/` for one on another machine.
         on_hello: Told what the host says of itself, when it greets.
         on_blocked: Told which module held the host's event loop, and for how many seconds.
         on_end: Told once why the link has ended.
@@ -64,26 +65,41 @@ class HostLink:
         resources: ResourceRegistry,
         *,
         outlives: bool,
+        prefix: str = "",
         on_hello: Callable[[answers.Hello], None],
         on_blocked: Callable[[Holder, float], None],
         on_end: Callable[[str], None],
     ) -> None:
-        self.name, self.outlives = name, outlives
+        self.name, self.outlives, self.prefix = name, outlives, prefix
         self._on_hello, self._on_blocked = on_hello, on_blocked
         self._loop = asyncio.get_running_loop()
         self._modules: dict[int, LinkedModule] = {}
         self._last_module = 0
         self._pings: dict[int, asyncio.Future[None]] = {}
         self._awaited: frozenset[str] = frozenset()
-        self._is_greeted = self.goes_on = False
+        self._is_greeted = self.goes_on = self.is_over = False
+        self.may_hear: Callable[[Mapping[str, Any]], bool] = lambda event: True
+        self.on_done: Callable[[], None] = lambda: None
         self._reason: asyncio.Future[str] = self._loop.create_future()
         self.peer = Peer(transport, on_end=on_end, per_second=MESSAGES_PER_SECOND)
         self.routes = ServedRoutes(self.peer)
         self.calls = SentCalls(self.peer, resources, lambda: self._modules, outlives=outlives)
-        self.resources = HostResources(name, self.peer, resources, lambda: self.module_names, self.request)
-        handlers = Handlers(name)
-        self.peer.serve(CallRequests(self.peer, self.calls).table(handlers))
-        self.peer.listen(self.resources.table(handlers) | self._messages(handlers.told))
+        self.resources = HostResources(
+            name, self.peer, resources, lambda: self.module_names, self.request, prefix=prefix
+        )
+        self._handlers = Handlers(name)
+        self.peer.serve(CallRequests(self.peer, self.calls).table(self._handlers))
+        self.peer.listen(self.resources.table(self._handlers) | self._messages(self._handlers.told))
+
+    def take_over(self, calls: SentCalls, told: answers.Hello) -> None:
+        """Go on with the calls of an earlier link to the same host, which has greeted."""
+        calls.rebind(self.peer, lambda: self._modules)
+        calls.number_from(told.highest)
+        calls.expect(each.n for each in told.calls)
+        self.calls = calls
+        self.peer.serve(CallRequests(self.peer, calls).table(self._handlers))
+        progress = self._handlers.told(messages.Progress, calls.take_progress)
+        self.peer.listen({"tool.result": calls.take_result, "tool.progress": progress})
 
     def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
         """The handlers of what the host and its modules tell, by the types of messages."""
@@ -91,6 +107,7 @@ class HostLink:
             "tool.result": self.calls.take_result,
             "tool.progress": told(messages.Progress, self.calls.take_progress),
             "hello": told(answers.Hello, self._hello),
+            "hello.done": told(messages.Nothing, lambda said: self.on_done()),
             "pong": told(messages.Pong, self._pong),
             "event.publish": told(messages.Publish, self._publish),
             "event.subscribe": told(messages.Subscribe, self._subscribe),
@@ -142,6 +159,10 @@ class HostLink:
         if not self._reason.done():
             self._reason.set_result(reason)
         self.calls.lose(reason)
+        self.drop()
+
+    def drop(self) -> None:
+        """The connection has ended, and the host may come back: take back what it served here, but for its calls."""
         for ping in self._pings.values():
             ping.cancel()
         self._pings.clear()
@@ -268,6 +289,8 @@ class HostLink:
             raise ValueError(f"a module may have {_SUBSCRIPTIONS:,} subscriptions")
 
         def notify(event: Mapping[str, Any]) -> None:
+            if not self.may_hear(event):
+                return
             told = {"type": "event.notify", "module": module.number, "subscription": number, "event": event}
             self.peer.tell(told)
 
@@ -313,7 +336,7 @@ class HostLink:
         # at once: what it says next may be of calls and modules that it has gone on with
         self.calls.number_from(told.highest)
         self.calls.expect(each.n for each in told.calls)
-        self._awaited = self.resources.awaited = frozenset(each.name for each in told.members)
+        self._awaited = self.resources.awaited = frozenset(f"{self.prefix}{each.name}" for each in told.members)
         self._last_module = max((each.module for each in told.members), default=0)
         self._on_hello(told)
 
@@ -323,4 +346,5 @@ class HostLink:
             pong.set_result(None)
 
     def _goodbye(self, told: messages.Goodbye) -> None:
+        self.is_over = told.is_over
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])

@@ -37,9 +37,14 @@ class Nothing(HostMessage):
 
 
 class Goodbye(HostMessage):
-    """A host ends the link."""
+    """A host ends the link.
+
+    Args:
+        is_over: Whether its program ends: nothing that lives in it comes back.
+    """
 
     reason: str = ""
+    is_over: bool = False
 
 
 class Pong(HostMessage):

@@ -71,6 +71,14 @@ class RemoteModule:
         """See `PlacedModule.goes_on`."""
         return self._link.goes_on
 
+    @property
+    def is_away(self) -> bool:
+        """See `PlacedModule.is_away`."""
+        return False
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """See `PlacedModule.wait_until_there`: a process of this machine is there, or its module has failed."""
+
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """See `PlacedModule.check_settings`."""
         message = {"type": "settings.check", "module": self._linked.number, "values": values}
@@ -80,13 +88,16 @@ class RemoteModule:
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:
         """Have the module start."""
+        self.serve(runtime)
+        await self._ask("module.state", state="ready", settings=runtime.settings)
+
+    def serve(self, runtime: ModuleRuntime) -> None:
+        """Take what the module tells from now on."""
         self._linked.runtime = runtime
         self._linked.on_definitions = runtime.tools_changed
         self._linked.on_report = lambda: runtime.give_report(self._report)
         self._linked.on_login = lambda status: self._take_login(runtime, status)
         self._login: _RemoteLogin | None = None
-        settings = runtime.settings
-        await self._ask("module.state", state="ready", settings=settings)
 
     @hookimpl
     async def get_tool_definitions(self) -> list[ToolDefinition]:

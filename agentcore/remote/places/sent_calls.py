@@ -25,11 +25,19 @@ TIMEOUT_SECONDS_MAX = 3600.0
 
 @dataclass(eq=False, slots=True)
 class SentCall:
-    """A call, or a preview, that the host works on."""
+    """A call, or a preview, that the host works on.
+
+    Args:
+        result: How it ends, of a call.
+        asked: The tool and its arguments, as long as it may have to be sent again.
+        is_sent: Whether a link has carried it.
+    """
 
     context: CallContext
     module: LinkedModule
     result: asyncio.Future[ToolResult] | None = None
+    asked: tuple[str, dict[str, Any]] | None = None
+    is_sent: bool = False
     work: set[asyncio.Task[Any]] | None = None
 
     def begin(self) -> None:
@@ -78,6 +86,10 @@ class SentCalls:
         """Give calls numbers above this one: the host knows those up to it from an earlier server."""
         self._next = max(self._next, number)
 
+    def rebind(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
+        """Speak through another link of the same host."""
+        self.peer, self._modules = peer, modules
+
     def close(self, number: int) -> SentCall | None:
         """A call has ended."""
         return self._sent.pop(number, None)
@@ -98,9 +110,18 @@ class SentCalls:
         sent, self._sent = list(self._sent.values()), {}
         return sent
 
+    @property
+    def waiting(self) -> list[tuple[int, SentCall]]:
+        """The calls that have not ended, by their numbers."""
+        return [(number, each) for number, each in self._sent.items() if each.result is not None]
+
+    def resume(self, number: int, sent: SentCall) -> None:
+        """Have the host say how a call ends that it has gone on with."""
+        self.peer.tell({"type": "tool.resume", "call": sent.context.call_id, "n": number})
+
     def expect(self, numbers: Iterable[int]) -> None:
         """Let what the host asks for these calls wait: an earlier server sent them, and they are to be taken up."""
-        self._expected = {number: asyncio.Event() for number in numbers}
+        self._expected |= {number: asyncio.Event() for number in numbers if number not in self._sent}
 
     def _is_taken_up(self, number: int) -> None:
         if (expected := self._expected.pop(number, None)) is not None:
@@ -111,9 +132,9 @@ class SentCalls:
 
         async def end(context: CallContext) -> ToolResult:
             module = next(each for each in self._modules().values() if each.name == context.module)
-            sent = self._sent[number] = SentCall(context, module, self._loop.create_future())
+            sent = self._sent[number] = SentCall(context, module, self._loop.create_future(), is_sent=True)
             self._is_taken_up(number)
-            self.peer.tell({"type": "tool.resume", "call": call_id, "n": number})
+            self.resume(number, sent)
             try:
                 assert sent.result is not None  # noqa: S101 - made above
                 return await sent.result
@@ -193,7 +214,10 @@ class SentCalls:
         if sent.result is None or call_id != sent.context.call_id:
             raise LinkError("a result that is no answer to its call")
         if sent.result.done():
-            raise LinkError("a second result of one call")
+            if not self._outlives:
+                raise LinkError("a second result of one call")
+            self.peer.drop_blobs(message)  # the other one was on its way when this one was asked for
+            return
         # once the record has it: what the host forgets, nobody could tell any more
         if self._outlives:
             self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": sent.context.call_id})

@@ -34,6 +34,11 @@ class Standing:
             self.reason = self.last_words = ""
         self._set(state)
 
+    def become(self, state: PlaceState, reason: str = "") -> None:
+        """It stands so from now on, and for this reason."""
+        self.reason = reason
+        self._set(state)
+
     def note_end(self, reason: str, last_words: str, *, starts_again: bool) -> None:
         """It has ended by itself."""
         self._ends.append(time.monotonic())

@@ -97,19 +97,26 @@ class Worker:
             return
         self.line.attach(self._greets)
         self._watchdog.start()
-        held: Message = {}
-        if self._surroundings is not None:
-            held = {
-                "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
-                "members": [
-                    {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.described()}
-                    for each in self._members.values()
-                    if each.settings is not None
-                ],
-                "calls": [*map(_going_on, self._running.values()), *map(_over, self._ended.values())],
-            }
         said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
-        self.line.tell({**said, "highest": self._highest, **held})
+        self.line.tell({**said, "highest": self._highest, **self._held()})
+
+    def _held(self) -> Message:
+        """What this host holds, for a server that may know nothing of it."""
+        if self._surroundings is None:
+            return {}
+        return {
+            "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
+            "members": [
+                {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.described()}
+                for each in self._members.values()
+                if each.settings is not None
+            ],
+            "calls": self._calls_held(),
+        }
+
+    def _calls_held(self) -> list[Message]:
+        """The calls that go on here, and those that have ended and that no server has said it knows of."""
+        return [*map(_going_on, self._running.values()), *map(_over, self._ended.values())]
 
     async def stop(self) -> None:
         """End all calls, and stop all modules, the last one first."""

@@ -5,8 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentcore.errors import ToolError
 from agentcore.host.host import Host
-from agentcore.host.modules import Place, title_of
+from agentcore.host.modules import ModuleRecord, PlaceReport, title_of
+from agentcore.remote.places.hosts import Hosts
 from agentcore.server.wire import WireModel
 
 
@@ -17,6 +19,11 @@ class HostedModuleView(WireModel):
     title: str
     state: str
     is_listed: bool
+    reason: Annotated[str, Field(description="Why it does not run; empty: it does.")] = ""
+    tools: Annotated[int, Field(description="How many tools it offers.")] = 0
+    waiting: Annotated[
+        int, Field(description="How many more wait for a person, who has not seen them as they are.")
+    ] = 0
 
 
 class HeldResourcesView(WireModel):
@@ -31,7 +38,13 @@ class HostView(WireModel):
 
     name: str
     kind: str
-    state: Annotated[str, Field(description="`stopped`, `starting`, `running`, `failed`.")]
+    state: Annotated[
+        str,
+        Field(
+            description="`stopped`, `starting`, `running`, `failed`; of one on another machine `waiting` (to be let "
+            "in), `running`, `away`, `draining`, `drained`, `disconnected`."
+        ),
+    ]
     reason: Annotated[str, Field(description="Why it has failed, or why it ended the last time.")]
     last_words: Annotated[str, Field(description="The end of what it wrote before that.")]
     since: Annotated[int, Field(description="Since when it is in this state.")]
@@ -42,6 +55,11 @@ class HostView(WireModel):
     memory_max_bytes: Annotated[int | None, Field(description="What it may hold; null: it has no bound.")]
     latency_ms: Annotated[float | None, Field(description="How long its last answer took.")]
     ends_in_last_hour: Annotated[int, Field(description="How often it ended by itself.")]
+    address: Annotated[str, Field(description="Of one on another machine: where it dialled in from.")]
+    platform: Annotated[str, Field(description="The system of that machine, as it says.")]
+    workspace: Annotated[list[str], Field(description="The folders there that its tools may touch.")]
+    paired_at: Annotated[int | None, Field(description="When a person let it in.")]
+    last_seen: Annotated[int | None, Field(description="When it was connected last.")]
     calls_in_flight: int
     resources: list[HeldResourcesView]
     modules: list[HostedModuleView]
@@ -53,9 +71,20 @@ class HostList(WireModel):
     hosts: list[HostView]
 
 
+def hosts_of(host: Host) -> Hosts:
+    """The hosts of a server.
+
+    Raises:
+        ToolError: `host_not_found`: it serves none.
+    """
+    if not isinstance(host.places, Hosts):
+        raise ToolError("host_not_found", "this server has no hosts", hosts=[])
+    return host.places
+
+
 def list_hosts(host: Host) -> HostList:
     """All of them."""
-    return HostList(hosts=[_view(place, host) for place in host.places.all()])
+    return HostList(hosts=[_view(report, host) for report in host.places.reports()])
 
 
 def show_host(host: Host, name: str) -> HostView:
@@ -64,7 +93,12 @@ def show_host(host: Host, name: str) -> HostView:
     Raises:
         ToolError: `host_not_found`.
     """
-    return _view(host.place(name), host)
+    reports = {report.name: report for report in host.places.reports()}
+    if name not in reports:
+        raise ToolError(
+            "host_not_found", f"there is no host {name!r}; there are {sorted(reports)}", hosts=sorted(reports)
+        )
+    return _view(reports[name], host)
 
 
 def host_of(host: Host, module: str) -> str:
@@ -73,10 +107,14 @@ def host_of(host: Host, module: str) -> str:
     return "" if place is None else place.name
 
 
-def _view(place: Place, host: Host) -> HostView:
-    told = place.report()
-    records = [record for name in told.modules if (record := host.modules.records.get(name)) is not None]
+def _view(told: PlaceReport, host: Host) -> HostView:
+    known = host.registry.hosted if told.kind == "remote" else host.modules.records
+    records = [record for name in told.modules if (record := known.get(name)) is not None]
     held = Counter(each.resource_type for record in records for each in host.resources.list(owner=record.name))
+    failed = [
+        HostedModuleView(name=name, title=title_of(name, None), state="failed", is_listed=True, reason=reason)
+        for name, reason in told.failed.items()
+    ]
     return HostView(
         name=told.name,
         kind=told.kind,
@@ -91,15 +129,27 @@ def _view(place: Place, host: Host) -> HostView:
         memory_max_bytes=told.memory_max_bytes,
         latency_ms=told.latency_ms,
         ends_in_last_hour=told.ends_in_last_hour,
+        address=told.address,
+        platform=told.platform,
+        workspace=list(told.workspace),
+        paired_at=told.paired_at_ms,
+        last_seen=told.last_seen_ms,
         calls_in_flight=sum(len(record.calls) for record in records),
         resources=[HeldResourcesView(type=each, count=count) for each, count in sorted(held.items())],
-        modules=[_module(name, host) for name in told.modules],
+        modules=[*(_module(name, known.get(name)) for name in told.modules), *failed],
     )
 
 
-def _module(name: str, host: Host) -> HostedModuleView:
-    record = host.modules.records.get(name)
+def _module(name: str, record: ModuleRecord | None) -> HostedModuleView:
+    own_name = name.rpartition("/")[2]
     if record is None:
-        return HostedModuleView(name=name, title=title_of(name, None), state="stopped", is_listed=False)
-    title = record.manifest.title or title_of(name, record.found)
-    return HostedModuleView(name=name, title=title, state=record.state, is_listed=True)
+        return HostedModuleView(name=own_name, title=title_of(own_name, None), state="stopped", is_listed=False)
+    return HostedModuleView(
+        name=own_name,
+        title=record.manifest.title or title_of(own_name, record.found),
+        state=record.state,
+        is_listed=True,
+        reason=record.reason,
+        tools=len(record.tools),
+        waiting=len(record.withheld),
+    )

@@ -58,6 +58,7 @@ APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
     *session.APPROVAL_ROUTES,
     *approvals.ROUTES,
     *approvers.APPROVAL_ROUTES,
+    *modules.APPROVAL_ROUTES,
     *settings.APPROVAL_ROUTES,
     *events.ROUTES,
 )

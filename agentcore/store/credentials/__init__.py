@@ -1,6 +1,7 @@
 """Who may come in: page sessions, keys of clients, codes that count once."""
 
 from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, ClientKind, KnownClient, PairedKind
+from agentcore.store.credentials.host_keys import HOST_KEY_PREFIX, HostKeys, KnownHost
 from agentcore.store.credentials.module_secrets import ModuleSecrets, forget_module_secrets
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS
 from agentcore.store.credentials.page_sessions import IDLE_DAYS, PageSessions

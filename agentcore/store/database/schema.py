@@ -404,6 +404,22 @@ _SEEN_DEFINITIONS_IN_ORDER = (
     "ALTER TABLE seen_definitions_in_order RENAME TO seen_definitions",
 )
 
+_HOST_KEYS = (
+    """
+    CREATE TABLE host_keys (
+        name TEXT PRIMARY KEY,
+        key_hash BLOB NOT NULL UNIQUE,
+        paired_at_ms INTEGER NOT NULL,
+        last_seen_ms INTEGER NOT NULL,
+        address TEXT NOT NULL,
+        platform TEXT NOT NULL,
+        version TEXT NOT NULL,
+        is_shut INTEGER NOT NULL,
+        is_drained INTEGER NOT NULL
+    ) STRICT
+    """,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -426,5 +442,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
+    _HOST_KEYS,
 )
 """The statements of each step, in order."""

@@ -1,0 +1,102 @@
+"""`agentcore agent`: this machine as a host of a server elsewhere."""
+
+import os
+import platform
+import re
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from agentcore.cli.options import config_option, is_verbose
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+@click.command()
+@config_option
+@click.option(
+    "--server", metavar="URL", envvar="SERVER_URL", required=True, help="The server's address.  [default: SERVER_URL]"
+)
+@click.option("--name", metavar="NAME", help="What this machine is called there.  [default: its own name]")
+@click.option(
+    "--ca",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Certificates that are trusted besides those of the system, such as that of your own reverse proxy.",
+)
+@click.option("--pair", "pairs", is_flag=True, help="Be paired anew: the server knows this machine no more.")
+def agent(*, config_path: Path, server: str, name: str | None, ca: Path | None, pairs: bool) -> int:
+    """Offer the modules of this machine to a server elsewhere, until Ctrl-C.
+
+    It dials out, so that it works behind a router or a proxy (HTTPS_PROXY), and dials again whenever the connection is
+    lost. The modules are those that app.json lists here, with its settings, its workspace and its sandbox; what may run
+    is decided at the server. The first time it shows a code, which a person types in the server's approval view.
+
+    \b
+    Examples:
+      agentcore agent --server https://agent.example.org
+      agentcore agent --server http://127.0.0.1:8765 --name build-box
+    """
+    from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.config import prepare_roots
+    from agentcore.host import load_config
+    from agentcore.host.containment import bounded_runner
+    from agentcore.host.process_privacy import keep_secrets
+    from agentcore.remote.dialling.agent import Told, run_agent
+    from agentcore.remote.dialling.connection import NotLetIn, Server
+    from agentcore.server.logging import configure_logging, keep_log
+    from agentcore.store.state import StateDir
+
+    called = _own_name() if name is None else name
+    if not _NAME.fullmatch(called):
+        raise CliError(
+            f"{called!r} cannot be a host's name: up to 40 small letters, digits, _ and -, a letter first",
+            hint="choose one with --name",
+        )
+    keep_secrets()
+    configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
+    config = load_config(config_path, os.environ)
+    where = Server.of(server, ca)
+    if not config.modules:
+        raise CliError(f"{config.file} lists no modules, so this machine offers nothing", hint="agentcore init --help")
+    told = Told(_print_offers, lambda code, until_ms: _print_code(where.address, called, code, until_ms), _print_state)
+    with (
+        StateDir.open(config.file, prepare_roots(config)) as state,
+        keep_log(state.path),
+        bounded_runner() as runner,
+    ):
+        try:
+            runner.run(run_agent(config, state, where, called, told, pairs=pairs))
+        except NotLetIn as exc:
+            raise CliError(
+                f"{where.address} does not let {called!r} in: {exc}",
+                hint="if it was forgotten there, --pair pairs it anew",
+                code=ExitCode.UNREACHABLE,
+            ) from None
+    return ExitCode.OK
+
+
+def _own_name() -> str:
+    """The machine's name as a host's, as far as it can be one."""
+    text = re.sub(r"[^a-z0-9_-]+", "-", platform.node().partition(".")[0].lower()).strip("-_0123456789")
+    return text[:40] or "machine"
+
+
+def _print_offers(tools: dict[str, list[str]], failed: dict[str, str], roots: tuple[Path, ...]) -> None:
+    for name, offered in tools.items():
+        click.echo(f"{name}: {', '.join(offered) or 'no tools'}")
+    for name, reason in failed.items():
+        click.echo(f"{name} does not run: {reason}", err=True)
+    click.echo(f"workspace: {', '.join(map(str, roots))}")
+
+
+def _print_code(address: str, name: str, code: str, until_ms: int) -> None:
+    until = time.strftime("%H:%M", time.localtime(until_ms / 1000))
+    click.echo(f"\nTo let {name!r} in, type this code in the approval view of {address}: {code}")
+    click.echo(f"It is valid once, until {until}.\n")
+
+
+def _print_state(state: str) -> None:
+    click.echo(state)

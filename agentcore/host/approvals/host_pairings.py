@@ -1,0 +1,154 @@
+"""Hosts on other machines that want to be let in: each shows a code, which a person types where they decide."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from agentcore.api import ToolDefinition
+from agentcore.bounds import HOSTS_WAITING, HOSTS_WAITING_PER_ADDRESS
+from agentcore.errors import ToolError
+from agentcore.store.credentials.one_time_codes import CODE_SECONDS, OneTimeCodes, as_typed, short_code
+from agentcore.store.record import Record
+from agentcore.store.record.call_row import notice
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModule:
+    """A module that a host would bring. All texts are its own words."""
+
+    name: str
+    title: str
+    description: str
+    tools: tuple[ToolDefinition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostOffer:
+    """A host that wants to be let in, and what it brings. All but the address are its own words.
+
+    Args:
+        address: Where it dialled in from.
+        workspace: The folders that its tools may touch.
+        replaces: Whether a host of its name is paired already, which it would take the place of.
+    """
+
+    name: str
+    address: str
+    platform: str
+    version: str
+    workspace: tuple[str, ...]
+    modules: tuple[OfferedModule, ...]
+    replaces: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class HostPairing:
+    """One host that waits for a person.
+
+    Args:
+        code: What its person reads there.
+        expires_at_ms: Milliseconds since 1970.
+        decided: The key that it is given; None: it was refused, or has waited for too long.
+    """
+
+    pairing_id: str
+    offer: HostOffer
+    code: str = field(repr=False)
+    expires_at_ms: int = 0
+    is_shown: bool = False
+    decided: "asyncio.Future[str | None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+LetIn = Callable[[HostOffer], Awaitable[str]]
+"""Lets a host in; gives its key."""
+
+
+class HostPairings:
+    """Keeps hosts that have shown a code, in memory only: a restart ends them, and they dial in anew.
+
+    Args:
+        now: Seconds since 1970.
+
+    Attributes:
+        let_in: Lets a host in; set by whoever serves hosts.
+    """
+
+    let_in: LetIn
+
+    def __init__(self, record: Record, now: Callable[[], float] = time.time) -> None:
+        self._record, self._now = record, now
+        self._codes = OneTimeCodes(now, short_code)
+        self._waiting: dict[str, HostPairing] = {}
+
+    def offer(self, offer: HostOffer) -> HostPairing:
+        """Have a host wait for a person.
+
+        Raises:
+            ToolError: `too_many_waiting`.
+        """
+        same = sum(each.offer.address == offer.address for each in self._waiting.values())
+        if len(self._waiting) >= HOSTS_WAITING or same >= HOSTS_WAITING_PER_ADDRESS:
+            message = "too many hosts wait to be let in; try again in some minutes"
+            raise ToolError("too_many_waiting", message, retryable=True, limit=HOSTS_WAITING)
+        pairing_id = f"host_{secrets.token_hex(8)}"
+        until_ms = int((self._now() + CODE_SECONDS) * 1000)
+        pairing = self._waiting[pairing_id] = HostPairing(pairing_id, offer, self._codes.create(), until_ms)
+        log.info("host_waits_for_pairing", host=offer.name, address=offer.address)
+        return pairing
+
+    def withdraw(self, pairing: HostPairing) -> None:
+        """A host waits no more: it has gone, or its code counts no more."""
+        if self._waiting.pop(pairing.pairing_id, None) is not None:
+            self._codes.use(pairing.code)
+        if not pairing.decided.done():
+            pairing.decided.set_result(None)
+
+    def find(self, code: str) -> HostPairing:
+        """The host that shows this code, for a person to decide on. Only for who may pair.
+
+        Raises:
+            ToolError: `invalid_code`: unknown, wrong, or too old.
+        """
+        shown = as_typed(code)
+        is_valid = self._codes.is_valid(shown)
+        pairing = next((each for each in self._waiting.values() if each.code == shown), None) if is_valid else None
+        if pairing is None:
+            message = "no host shows this code (any more); type the one that `agentcore agent` shows there now"
+            raise ToolError("invalid_code", message)
+        pairing.is_shown = True
+        return pairing
+
+    async def decide(self, pairing_id: str, by: str, *, accepts: bool) -> None:
+        """Let a host in, or refuse it; the second word finds nothing.
+
+        Raises:
+            ToolError: `pairing_not_found`: unknown, gone, expired, or decided already; `too_many_hosts`.
+        """
+        pairing = self._waiting.get(pairing_id)
+        if pairing is None or not pairing.is_shown or not self._codes.use(pairing.code):
+            message = f"no host waits as {pairing_id!r}: it was decided, has gone, or its code has expired"
+            raise ToolError("pairing_not_found", message, pairing_id=pairing_id)
+        del self._waiting[pairing_id]
+        key: str | None = None
+        try:
+            key = await self.let_in(pairing.offer) if accepts else None
+        finally:
+            if not pairing.decided.done():
+                pairing.decided.set_result(key)
+        offer, outcome = pairing.offer, "host_paired" if accepts else "host_refused"
+        row = notice(outcome, name=offer.name, address=offer.address, modules=[each.name for each in offer.modules])
+        self._record.append(row._replace(principal_kind="host", principal_id=offer.name, decided_by=by))
+        log.warning(outcome, host=offer.name, address=offer.address, by=by)
+
+    def refuse_all(self) -> int:
+        """Refuse whatever waits; gives how many."""
+        waiting = list(self._waiting.values())
+        for pairing in waiting:
+            self.withdraw(pairing)
+        return len(waiting)

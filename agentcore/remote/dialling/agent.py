@@ -1,0 +1,101 @@
+"""The program of a host on another machine, from its app.json to its end."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from agentcore.config.loading import AppConfig
+from agentcore.config.workspace import control_patterns, prepare_roots
+from agentcore.files.workspace import Workspace
+from agentcore.host.containment.containment import report_loop_error
+from agentcore.host.containment.ownership import note_beginnings
+from agentcore.host.containment.threads import worker_threads
+from agentcore.remote.dialling.connection import Connection, Server
+from agentcore.remote.dialling.machine_worker import MachineWorker
+from agentcore.remote.dialling.own_modules import OwnModules
+from agentcore.remote.dialling.server_key import ServerKey
+from agentcore.remote.worker.surroundings import HostSurroundings
+from agentcore.store.state import StateDir
+
+log = structlog.get_logger(__name__)
+
+_STOP_SECONDS = 10.0
+_LEAVE_SECONDS = 3.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the person at this machine is told.
+
+    Args:
+        offers: Once: the tools of each module, the reasons of those that failed, and the workspace folders.
+        code: The code by which the host is paired, and until when it is valid (ms since 1970).
+        state: How the connection stands.
+    """
+
+    offers: Callable[[dict[str, list[str]], dict[str, str], tuple[Path, ...]], None]
+    code: Callable[[str, int], None]
+    state: Callable[[str], None]
+
+
+async def run_agent(config: AppConfig, state: StateDir, server: Server, name: str, told: Told, *, pairs: bool) -> None:
+    """Run the modules of an app.json for a server, until SIGINT or SIGTERM.
+
+    Args:
+        state: The state folder of this machine, locked by this process.
+        name: What this host is called at the server.
+        pairs: Whether it is paired anew, though it has a key.
+    Raises:
+        NotLetIn: The server knows this host no more.
+    """
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(report_loop_error)
+    note_beginnings()
+    over = asyncio.Event()
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, over.set)
+    folders = prepare_roots(config, state.path)
+    protected = (*config.workspace.protected, *control_patterns(config, folders))
+    with worker_threads(), contextlib.closing(Workspace(folders, protected=protected)) as workspace:
+        worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale))
+        kept = ServerKey(state.path, server.address, name)
+        connection = Connection(worker, server, None if pairs else kept.read(), told.state)
+
+        def take_key(key: str) -> None:
+            kept.write(key)
+            connection.take_key(key)
+
+        worker.on_code, worker.on_key = told.code, take_key
+        try:
+            await OwnModules(worker, config).start()
+            told.offers(worker.tools, worker.failed, workspace.roots)
+            await _until(connection, over)
+        finally:
+            for each in _SIGNALS:
+                loop.remove_signal_handler(each)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await worker.stop()
+
+
+async def _until(connection: Connection, over: asyncio.Event) -> None:
+    """Stay connected until the program is to end, and take leave then."""
+    loop = asyncio.get_running_loop()
+    running = loop.create_task(connection.run(), name="connection")
+    ending = loop.create_task(over.wait(), name="over")
+    try:
+        await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        connection.leave()
+        await asyncio.wait({running}, timeout=_LEAVE_SECONDS)
+    finally:
+        for task in (running, ending):
+            task.cancel()
+        await asyncio.wait({running, ending})

@@ -1,0 +1,54 @@
+"""The key by which a host is known at its server, kept in the state folder of the host's machine."""
+
+import hashlib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+
+_FILE_BYTES = 16 * 1024
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    server: str
+    name: str
+    key: str
+
+
+class ServerKey:
+    """The key of one host at one server.
+
+    Args:
+        state: The state folder.
+        server: The server's address.
+        name: What the host is called there.
+    """
+
+    def __init__(self, state: Path, server: str, name: str) -> None:
+        self._server, self._name = server, name
+        digest = hashlib.sha256(f"{server}\n{name}".encode()).hexdigest()[:16]
+        self._file = state / "servers" / f"{digest}.json"
+
+    def read(self) -> SecretStr | None:
+        """The key; None: there is none, and a person has to let the host in."""
+        content = read_private_file(self._file, _FILE_BYTES)
+        if content is None:
+            return None
+        try:
+            kept = _Kept.model_validate_json(content)
+        except ValidationError:
+            return None
+        return SecretStr(kept.key) if (kept.server, kept.name) == (self._server, self._name) else None
+
+    def write(self, key: str) -> None:
+        """Keep it, with mode 0600; it is on the disk when this returns."""
+        make_private_folder(self._file.parent)
+        kept = _Kept(server=self._server, name=self._name, key=key)
+        write_private_file(self._file, kept.model_dump_json().encode())
+
+    def forget(self) -> None:
+        """Keep it no more."""
+        self._file.unlink(missing_ok=True)

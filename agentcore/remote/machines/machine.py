@@ -1,0 +1,573 @@
+"""One host on another machine: its connections, one after another, and what is kept between them.
+
+A connection that is lost takes nothing along: calls wait, resources stay, and the next connection of the same start of
+the host's program goes on with both. What the host says of calls that were never sent to it, or of resources of others,
+ends the connection, and with it all that the host held.
+"""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from agentcore.api import ToolResult
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host.calls.context import CallContext
+from agentcore.host.host import Host
+from agentcore.host.modules.module_record import ModuleRecord
+from agentcore.host.modules.places import PlaceReport, PlaceState
+from agentcore.remote.machines.module import HostedModule, hosted_module
+from agentcore.remote.places.answers import HeldModule, Hello
+from agentcore.remote.places.link import HostLink
+from agentcore.remote.places.linked_module import LinkedModule, gone
+from agentcore.remote.places.sent_calls import SentCall, SentCalls
+from agentcore.remote.places.standing import Standing
+from agentcore.remote.wire.frames import LinkError
+from agentcore.remote.wire.peer import Peer, Transport
+from agentcore.remote.wire.web_socket import SocketLink, WebSocket
+from agentcore.store.credentials.host_keys import KnownHost
+
+log = structlog.get_logger(__name__)
+
+HELLO_SECONDS = 15.0
+"""How long a host may take to greet, and then to say what lives in it."""
+
+_PING_SECONDS = 5.0
+_STILL_THERE_SECONDS = 3.0
+_LEFT_SECONDS = 0.3
+_OVER = 10_000
+_MODULES = 200
+_MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+_HEARD = frozenset(("stop.changed", "session.deleted"))
+"""Events of the server itself that modules of other machines may hear of, beside those of their own resources."""
+
+
+@dataclass(eq=False)
+class _Served:
+    """A module of the host, as it is served here."""
+
+    record: ModuleRecord
+    plugin: HostedModule
+    linked: LinkedModule
+
+
+class Machine:
+    """One host on another machine.
+
+    Args:
+        known: What the store knows of it.
+        keeps: How long what lives there is kept while it is away, in minutes, by type of resource; empty: all others.
+        host: Where its modules are served.
+    """
+
+    def __init__(self, known: KnownHost, keeps: Mapping[str, float], host: Host) -> None:
+        self.name, self._host, self._keeps = known.name, host, dict(keeps)
+        self._loop = asyncio.get_running_loop()
+        self._standing = Standing(known.name, host.events)
+        self.calls = SentCalls(_Nobody(), host.resources, dict, outlives=True)  # type: ignore[arg-type]  # until a link
+        self._link: HostLink | None = None
+        self._there = asyncio.Event()
+        self._instance = ""
+        self._modules: dict[str, _Served] = {}
+        self._over: set[str] = set()
+        self._address = known.address
+        self._told: Hello | None = None
+        self._latency_s: float | None = None
+        self._taking_up: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._is_closed = False
+        self._stand("disconnected" if known.is_shut else "away", "it has not dialled in since the server started")
+
+    # -- what is known -----------------------------------------------------------------------------------------
+
+    @property
+    def known(self) -> KnownHost | None:
+        """What the store knows of it; None: it was forgotten."""
+        return self._host.store.host_keys.named(self.name)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is connected, and takes calls."""
+        return self._there.is_set()
+
+    @property
+    def platform(self) -> str:
+        """The system of its machine, as it says."""
+        return "" if self._told is None else self._told.platform
+
+    def report(self) -> PlaceReport:
+        """See `Place.report`."""
+        known, told = self.known, self._told
+        return self._standing.report(
+            kind="remote",
+            modules=tuple(served.record.name for served in self._modules.values()),
+            version=known.version if known else "",
+            latency_ms=None if self._latency_s is None or not self.is_there else round(self._latency_s * 1000, 1),
+            address=self._address,
+            platform=known.platform if known else "",
+            workspace=() if told is None else tuple(told.workspace),
+            paired_at_ms=known.paired_at_ms if known else None,
+            last_seen_ms=(known.last_seen_ms or None) if known else None,
+            failed={} if told is None else {each.name: each.reason for each in told.failed},
+        )
+
+    def records(self) -> list[ModuleRecord]:
+        """Its modules."""
+        return [served.record for served in self._modules.values()]
+
+    def check_there(self) -> None:
+        """See that it is connected.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        if self._link is None:
+            raise self._away()
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait until it takes calls.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        if self.is_there:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._there.wait()
+        if not self.is_there:
+            raise self._away()
+
+    def _away(self) -> ToolError:
+        message = f"host {self.name!r} is not connected; nothing was done: try again when it is back"
+        return ToolError("host_away", message, retryable=True, host=self.name)
+
+    # -- connections -------------------------------------------------------------------------------------------
+
+    async def admit(self) -> None:
+        """See that it may connect now.
+
+        Raises:
+            ToolError: `host_disconnected`: a person keeps it out; `host_connected`: another program has its key.
+        """
+        known = self.known
+        if known is None or known.is_shut:
+            message = f"host {self.name!r} was disconnected by a person, who can let it in again"
+            raise ToolError("host_disconnected", message, retryable=True, host=self.name)
+        if self._link is not None and await self._answers(self._link):
+            message = f"host {self.name!r} is connected already, from {self._address}: give this one another name"
+            raise ToolError("host_connected", message, retryable=True, host=self.name)
+
+    async def _answers(self, link: HostLink) -> bool:
+        """Whether the other side of a link is there, which it may not be though nobody has noticed."""
+        asking = self._loop.create_task(link.ping(), name=f"host:{self.name}:ping")
+        await asyncio.wait({asking}, timeout=_STILL_THERE_SECONDS)
+        if not asking.done():
+            asking.cancel()
+        return asking.done() and not asking.cancelled() and asking.exception() is None
+
+    async def serve(self, socket: WebSocket, address: str) -> None:
+        """Carry a connection from its beginning to its end."""
+        links: list[HostLink] = []
+
+        def make(transport: Transport) -> Peer:
+            link = HostLink(
+                self.name,
+                transport,
+                self._host.resources,
+                outlives=True,
+                prefix=f"{self.name}/",
+                on_hello=lambda told: self._greeted(link, told, address),
+                on_blocked=self._host.count_blocked,
+                on_end=lambda reason: self._ended(link, reason),
+            )
+            link.resources.over = self._over
+            link.may_hear = self._may_hear
+            links.append(link)
+            return link.peer
+
+        carrier = SocketLink(socket, make)
+        late = self._loop.call_later(HELLO_SECONDS, self._end_silent, links[0])
+        try:
+            await carrier.carry()
+        finally:
+            late.cancel()
+
+    def _end_silent(self, link: HostLink) -> None:
+        if link is not self._link:
+            link.peer.end("it did not greet")
+
+    def _greeted(self, link: HostLink, told: Hello, address: str) -> None:
+        """A host has greeted: nothing else is read before this."""
+        if self._is_closed:
+            raise LinkError("the server is stopping")
+        _check(told, self.name)
+        former, self._link = self._link, link
+        if former is not None:
+            former.peer.end("the host has dialled in anew")
+            former.drop()
+        if self._taking_up is not None:
+            self._taking_up.cancel()
+        is_same = told.instance == self._instance
+        self._instance, self._address, self._told = told.instance, address, told
+        if not is_same:
+            self._end_calls(f"the program of host {self.name!r} was started anew")
+        link.take_over(self.calls, told)
+        for member in told.members if is_same else ():
+            served = self._modules.get(member.name)
+            if served is not None and served.linked.number == member.module:
+                # at once: what it says next may be of what it holds
+                link.add(served.linked)
+                served.plugin.use(link)
+        self._end_timers()
+        # in no TaskGroup: a message starts it; the next connection ends it, or `close`
+        self._taking_up = self._loop.create_task(
+            self._take_up(link, told, is_same=is_same), name=f"host:{self.name}:take_up"
+        )
+
+    async def _take_up(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
+        """Serve what a host brings, take over what lives in it, and go on with the calls."""
+        done = asyncio.Event()
+        link.on_done = done.set
+        try:
+            async with self._changing:
+                await self._arrange(link, told, is_same=is_same)
+            link.peer.tell(
+                {"type": "hello.ok", "ownOrigins": sorted(self._host.own_origins()), "keepMinutes": self._keeps}
+            )
+            async with asyncio.timeout(HELLO_SECONDS):
+                await done.wait()
+        except TimeoutError:
+            link.peer.end("it did not say what lives in it")
+            return
+        if link is not self._link:
+            return
+        self._go_on_with_calls(told)
+        self._there.set()
+        known = self.known
+        self._stand("drained" if known is not None and known.is_drained else "running")
+        log.info("host_connected", host=self.name, address=self._address, version=told.version)
+        seen = {"last_seen_ms": _now_ms(), "address": self._address, "platform": told.platform, "version": told.version}
+        await self._host.store.host_keys.note(self.name, **seen)
+        await self._look_after(link)
+
+    async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
+        """Serve the modules that it has now, and no others."""
+        there = {each.name: each for each in told.members}
+        for name, served in list(self._modules.items()):
+            member = there.get(name)
+            is_kept = is_same and member is not None and member.module == served.linked.number
+            if not is_kept or served.record.state != "ready":
+                await self._let_go_of(name, f"host {self.name!r} does not run it any more")
+        for member in told.members:
+            kept = self._modules.get(member.name)
+            if kept is None:
+                await self._take_in(link, member)
+            else:
+                await self._host.modules.read_hosted_again(kept.record)
+        self._host.registry.absent.pop(self.name, None)
+
+    async def _take_in(self, link: HostLink, told: HeldModule) -> None:
+        linked = LinkedModule(f"{self.name}/{told.name}", told.module)
+        link.add(linked)
+        record = ModuleRecord(linked.name, host=self.name)
+        record.origin, record.fingerprint = {"host": self.name}, told.fingerprint
+        try:
+            plugin = hosted_module(self, link, linked, told)
+        except (TypeError, ValueError, ToolError) as exc:
+            link.remove(linked)
+            log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
+            return
+        self._modules[told.name] = _Served(record, plugin, linked)
+        await self._host.modules.take_in(record, plugin)
+
+    async def _let_go_of(self, name: str, reason: str) -> None:
+        served = self._modules.pop(name)
+        await self._host.modules.let_go_of(served.record, reason)
+
+    async def _look_after(self, link: HostLink) -> None:
+        """Ask for a sign of life again and again."""
+        while link is self._link:
+            self._latency_s = await link.ping()
+            self._tell_drained()
+            await asyncio.sleep(_PING_SECONDS)
+
+    def _ended(self, link: HostLink, reason: str) -> None:
+        """A connection has ended."""
+        if link is not self._link:
+            return
+        self._link = None
+        self._there.clear()
+        if self._taking_up is not None:
+            self._taking_up.cancel()
+        link.drop()
+        was_cut_off = bool(reason) and not link.peer.is_lost
+        if link.is_over or was_cut_off:
+            said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
+            log.warning("host_lost", host=self.name, reason=said)
+            self._stand("away", said)
+            self._lose(said)
+            return
+        log.warning("host_away", host=self.name, reason=reason)
+        known = self.known
+        is_shut = known is None or known.is_shut
+        self._stand("disconnected" if is_shut else "away", reason or "the connection was closed")
+        if not self._is_closed:
+            for kind, minutes in self._keeps.items():
+                self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
+        self._later(self._host.store.host_keys.note(self.name, last_seen_ms=_now_ms()))
+
+    def _stand(self, state: PlaceState, reason: str = "") -> None:
+        self._standing.become(state, reason)
+
+    # -- without a connection ------------------------------------------------------------------------------------
+
+    def _give_up(self, kind: str) -> None:
+        """What lives in it counts as lost by now: resources of one type, or (empty) all others."""
+        reason = f"host {self.name!r} was away for {self._keeps[kind]:g} minutes"
+        if not kind and set(self._keeps) == {""}:
+            self._lose(reason)
+            return
+        named = set(self._keeps)
+        for record in self.records():
+            for each in self._host.resources.list(owner=record.name):
+                if each.resource_type == kind or (not kind and each.resource_type not in named):
+                    self._later(self._host.resources.release(each.resource_id, record.name, reason))
+
+    def _lose(self, reason: str) -> None:
+        """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
+        self._instance = ""
+        self._end_timers()
+        self._end_calls(reason)
+        names = frozenset(tool for each in self.records() for tool in self._host.definition_review.accepted(each.name))
+        if self.known is not None:
+            self._host.registry.absent[self.name] = names
+        self._later(self._lose_modules(reason))
+
+    async def _lose_modules(self, reason: str) -> None:
+        async with self._changing:
+            if self._instance:
+                return  # it is back
+            for name in list(self._modules):
+                await self._let_go_of(name, reason)
+
+    def _end_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+
+    def _end_calls(self, reason: str) -> None:
+        """Calls that were sent have an end that nobody knows; those that were not can be made again."""
+        for number, sent in self.calls.waiting:
+            assert sent.result is not None  # noqa: S101 - those that wait have one
+            if not sent.result.done():
+                sent.result.set_exception(gone(sent.module.name, reason) if sent.is_sent else self._away())
+            self.calls.close(number)
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """Have a call carried out, once, over this connection or a later one.
+
+        Raises:
+            ToolError: What ended it; `host_away`: it was never sent, because the host did not come back in time.
+            Exception: What else the module raised.
+        """
+        number, sent = self.calls.open(context, module)
+        sent.result, sent.asked = self._loop.create_future(), (tool, arguments)
+        timer: asyncio.TimerHandle | None = None
+        try:
+            if self.is_there:
+                self._send(number, sent)
+            elif context.deadline:
+                timer = self._loop.call_at(context.deadline - _LEFT_SECONDS, self._give_up_call, sent)
+            return await sent.result
+        except asyncio.CancelledError:
+            if sent.is_sent:
+                await self.calls.cancel(number, sent)
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self.calls.close(number)
+            sent.end_work()
+
+    def _send(self, number: int, sent: SentCall) -> None:
+        assert sent.asked is not None and sent.result is not None  # noqa: S101, PT018 - set when the call was made
+        try:
+            encoded = to_json(self.calls.message("tool.call", number, sent, *sent.asked))
+            self.calls.peer.send_encoded(encoded)
+            sent.is_sent = True
+        except ToolError as exc:  # it is too large
+            sent.result.set_exception(exc)
+
+    def _give_up_call(self, sent: SentCall) -> None:
+        if not sent.is_sent and sent.result is not None and not sent.result.done():
+            sent.result.set_exception(self._away())
+
+    def _go_on_with_calls(self, told: Hello) -> None:
+        """Have each call end once: what the host has begun it goes on with, what never reached it is sent again."""
+        there = {(each.call, each.n) for each in told.calls}
+        waiting = self.calls.waiting
+        for number, sent in waiting:
+            assert sent.result is not None  # noqa: S101 - those that wait have one
+            if sent.result.done():
+                continue
+            if (sent.context.call_id, number) in there:
+                self.calls.resume(number, sent)
+            elif sent.is_sent and number <= told.highest:
+                sent.result.set_exception(_interrupted(self.name))
+            else:
+                self._send(number, sent)
+        own = {number for number, _ in waiting}
+        carried_on = self._host.calls.carried_on
+        modules = [served.linked.name for served in self._modules.values()]
+        for each in told.calls:
+            if each.n not in own:
+                end = self.calls.carrying_on(each.call, each.n)
+                if not carried_on.take_up(each.call, modules, each.left_ms / 1000, end):
+                    self.calls.disown(each.call, each.n)
+        carried_on.give_up_rest(self.name)
+
+    def _may_hear(self, event: Mapping[str, Any]) -> bool:
+        """Whether an event is any business of this host's."""
+        kind, resource_id = event.get("type"), event.get("resourceId")
+        if kind in _HEARD or (isinstance(kind, str) and kind.startswith(f"{self.name}/")):
+            return True
+        owner = self._host.resources.owner_of(resource_id) if isinstance(resource_id, str) else None
+        return owner is not None and owner.startswith(f"{self.name}/")
+
+    # -- what a person does --------------------------------------------------------------------------------------
+
+    async def drain(self, *, is_on: bool) -> None:
+        """Have nothing new go there, or again."""
+        await self._host.store.host_keys.note(self.name, is_drained=is_on)
+        self._tell_drained()
+        if self.is_there and not is_on:
+            self._stand("running")
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether nothing new goes there."""
+        known = self.known
+        return known is not None and known.is_drained
+
+    def _tell_drained(self) -> None:
+        if self.is_there and self.is_drained:
+            records = self.records()
+            is_busy = any(record.calls or self._host.resources.list(owner=record.name) for record in records)
+            self._stand("draining" if is_busy else "drained")
+
+    async def shut(self) -> None:
+        """End the connection, and keep it out until somebody lets it in again."""
+        await self._host.store.host_keys.note(self.name, is_shut=True)
+        self._stand("disconnected")
+        if self._link is not None:
+            self._link.peer.end("a person has disconnected this host")
+
+    async def open(self) -> None:
+        """Let it in again."""
+        await self._host.store.host_keys.note(self.name, is_shut=False)
+        if self._link is None:
+            self._stand("away", "it was let in again, and has not dialled in since")
+
+    async def forget(self) -> None:
+        """It was forgotten: end all that is of it."""
+        self._is_closed = True
+        if self._link is not None:
+            self._link.peer.end("this host was forgotten")
+        self._lose("its host was forgotten")
+        self._host.registry.absent.pop(self.name, None)
+        await self._settle()
+
+    def tell_origins(self) -> None:
+        """Tell the host where the server can be reached now."""
+        if self.is_there:
+            self.calls.peer.tell({"type": "origins", "ownOrigins": sorted(self._host.own_origins())})
+
+    def let_go(self) -> None:
+        """The server ends: its calls end here, and not there."""
+        self._is_closed = True
+        self.calls.let_go()
+        if self._link is not None:
+            self._link.goes_on = True
+            self._link.peer.end()
+
+    async def close(self) -> None:
+        """End what is done for it."""
+        self._is_closed = True
+        self._end_timers()
+        if self._link is not None:
+            self._link.peer.end()
+        if self._taking_up is not None:
+            self._taking_up.cancel()
+            await asyncio.wait({self._taking_up})
+        await self._settle()
+
+    async def _settle(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        # in no TaskGroup: the end of a connection or a timer starts it; `close` waits for it
+        task = self._loop.create_task(work, name=f"host:{self.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Nobody:
+    """In the place of a link before the first one."""
+
+    ended = ""
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Nobody is told."""
+
+
+def _check(told: Hello, name: str) -> None:
+    """See that a greeting is one of a host on another machine.
+
+    Raises:
+        LinkError: It is none.
+    """
+    if told.name != name:
+        raise LinkError(f"it calls itself {told.name[:100]!r}, and its key is that of {name!r}")
+    if not told.instance:
+        raise LinkError("it does not say which start of its program it is")
+    check_members(told)
+
+
+def check_members(told: Hello) -> None:
+    """See that what a host says of its modules can be told apart.
+
+    Raises:
+        LinkError: It cannot.
+    """
+    names, numbers = [each.name for each in told.members], [each.module for each in told.members]
+    if len(names) > _MODULES or len(set(names)) != len(names) or len(set(numbers)) != len(numbers):
+        raise LinkError(f"more than {_MODULES} modules, or two of one name or number")
+    for each in names:
+        if not _MODULE_NAME.fullmatch(each):
+            raise LinkError(f"{each[:100]!r} is no name of a module")
+
+
+def _interrupted(host: str) -> ToolError:
+    message = (
+        f"host {host!r} does not know of this call any more, which it had begun; whether it had an effect is not known"
+    )
+    return ToolError("interrupted", message, host=host)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,103 @@
+"""What stands in the server for a module of another machine: its hooks ask there, over whichever link there is."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentcore.api import ToolResult, WebComponent, hookimpl
+from agentcore.api.definition import CallPreview
+from agentcore.errors import ToolError
+from agentcore.host.calls.context import CallContext
+from agentcore.host.modules.runtime import ModuleRuntime
+from agentcore.remote.places.answers import HeldModule
+from agentcore.remote.places.link import HostLink
+from agentcore.remote.places.linked_module import LinkedModule
+from agentcore.remote.places.module import RemoteModule
+from agentcore.remote.wire.declared import preview_of
+
+if TYPE_CHECKING:
+    from agentcore.remote.machines.machine import Machine
+
+_NOWHERE = Path("/nonexistent")
+
+
+class HostedModule(RemoteModule):
+    """Implements the hooks of one module of another machine, which starts and stops it by itself."""
+
+    machine: "Machine"
+    goes_on = True
+    outlives = True
+
+    def use(self, link: HostLink) -> None:
+        """Ask over this link from now on."""
+        self._link = link
+
+    async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Its settings are those of its own machine."""
+        return ()
+
+    @hookimpl
+    async def init(self, runtime: ModuleRuntime) -> None:
+        """Take what it tells from now on; it has been started there."""
+        self.serve(runtime)
+
+    @hookimpl
+    async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:
+        """Have a call carried out."""
+        return await self.machine.call(self._linked, ctx, tool_name, args)
+
+    @hookimpl
+    async def get_web_component(self) -> WebComponent | None:
+        """Nothing of another machine is served to the page."""
+        return None
+
+    @hookimpl
+    async def shutdown(self) -> None:
+        """It is stopped there, by whoever runs that machine."""
+        self._link.remove(self._linked)
+
+    async def clear_up(self) -> Sequence[str] | None:
+        """What it leaves is of its own machine."""
+        return ()
+
+    @property
+    def is_away(self) -> bool:
+        """See `PlacedModule.is_away`."""
+        return not self.machine.is_there
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait for its host, which may be away.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        await self.machine.wait_until_there(timeout_s)
+
+    async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        self.machine.check_there()
+        return await super()._ask(kind, **fields)
+
+    async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
+        self.machine.check_there()
+        told = await self._link.preview(self._linked, context, context.tool, arguments)
+        return None if told is None else preview_of(told)
+
+    async def log_in(self, step: str, address: str = "") -> str:
+        """Take a step of the module's log-in."""
+        self.machine.check_there()
+        return await super().log_in(step, address)
+
+
+def hosted_module(machine: "Machine", link: HostLink, linked: LinkedModule, told: HeldModule) -> HostedModule:
+    """What stands for a module that another machine has started; its class is its own, with the module's docstring.
+
+    Raises:
+        TypeError, ValueError: What it says of itself is nothing that can be used.
+        ToolError: `module_stays`: it is for a server alone.
+    """
+    if told.attributes.get("runs_scripts_in_page"):
+        raise ToolError("module_stays", f"module {told.name!r} runs scripts in the page, and runs in a server only")
+    own: type[HostedModule] = type("HostedModule", (HostedModule,), {"__doc__": told.description})
+    made = own(link, linked, told.model_copy(update={"settings": None}), _NOWHERE, told.fingerprint)
+    made.machine = machine
+    return made

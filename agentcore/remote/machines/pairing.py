@@ -1,0 +1,160 @@
+"""A host that dials in without a key: it says what it brings, shows a code, and waits for a person."""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from agentcore.api import ToolDefinition
+from agentcore.config.hosts import HOST_NAME
+from agentcore.errors import ToolError
+from agentcore.host.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
+from agentcore.host.containment.plain_values import plain_text
+from agentcore.host.declarations.definitions import read_definition
+from agentcore.remote.machines.machine import HELLO_SECONDS, check_members
+from agentcore.remote.places.answers import HeldModule, Hello
+from agentcore.remote.places.handlers import Handlers
+from agentcore.remote.places.messages import Nothing
+from agentcore.remote.wire.declared import definition_of
+from agentcore.remote.wire.frames import PROTOCOL, LinkError
+from agentcore.remote.wire.peer import Message, Peer, Transport
+from agentcore.remote.wire.web_socket import SocketLink, WebSocket
+
+MESSAGES_PER_SECOND = 10
+"""What a host may say before it is let in."""
+
+_KEPT_SECONDS = 10.0
+_TEXT_CHARS = 500
+_NAME = re.compile(HOST_NAME)
+
+CheckName = Callable[[str], bool]
+
+
+async def pair(pairings: HostPairings, check_name: CheckName, socket: WebSocket, address: str) -> None:
+    """Carry the connection of a host that wants to be let in, until a person has decided, or its code has expired.
+
+    Args:
+        check_name: Sees that a host can have a name; gives whether it takes the place of another.
+    """
+    loop = asyncio.get_running_loop()
+    waits = _Waiting(pairings, check_name, address)
+    carrier = SocketLink(socket, waits.make)
+    late = loop.call_later(HELLO_SECONDS, waits.end_silent)
+    try:
+        await carrier.carry()
+    finally:
+        late.cancel()
+        waits.close()
+
+
+class _Waiting:
+    """One host that waits."""
+
+    peer: Peer
+
+    def __init__(self, pairings: HostPairings, check_name: CheckName, address: str) -> None:
+        self._pairings, self._check_name, self._address = pairings, check_name, address
+        self._pairing: HostPairing | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_kept = asyncio.Event()
+
+    def make(self, transport: Transport) -> Peer:
+        """The server's end of the link."""
+        self.peer = Peer(transport, on_end=lambda reason: self.close(), per_second=MESSAGES_PER_SECOND)
+        told = Handlers(f"unpaired at {self._address}").told
+        self.peer.listen(
+            {
+                "hello": told(Hello, self._greeted),
+                "pair.kept": told(Nothing, lambda said: self._is_kept.set()),
+                "ping": self._pong,
+            }
+        )
+        return self.peer
+
+    def end_silent(self) -> None:
+        """It has said nothing for too long."""
+        if self._pairing is None:
+            self.peer.end("it did not greet")
+
+    def close(self) -> None:
+        """The connection has ended."""
+        if self._pairing is not None:
+            self._pairings.withdraw(self._pairing)
+
+    def _pong(self, message: Message) -> None:
+        if type(message.get("n")) is int:
+            self.peer.tell({"type": "pong", "n": message["n"]})
+
+    def _greeted(self, told: Hello) -> None:
+        if self._pairing is not None:
+            raise LinkError("it greets a second time")
+        if told.protocol != PROTOCOL:
+            raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
+        try:
+            offer = _offer(told, self._address, replaces=self._check_name(told.name))
+            self._pairing = self._pairings.offer(offer)
+        except ToolError as exc:
+            raise LinkError(exc.message) from None
+        code, until_ms = self._pairing.code, self._pairing.expires_at_ms
+        self.peer.tell({"type": "pair.code", "code": code, "expiresAt": until_ms})
+        # in no TaskGroup: a message starts it; it ends with the decision, which the end of the link is, too
+        self._task = asyncio.get_running_loop().create_task(self._wait(self._pairing), name="host:pairing")
+
+    async def _wait(self, pairing: HostPairing) -> None:
+        left_s = pairing.expires_at_ms / 1000 - time.time()
+        try:
+            async with asyncio.timeout(left_s):
+                key = await asyncio.shield(pairing.decided)
+        except TimeoutError:
+            self.peer.end("the code has expired: dial in again for another one")
+            return
+        if key is None:
+            self.peer.end("a person refused this host, or its code counts no more")
+            return
+        self.peer.tell({"type": "pair.key", "key": key})
+        try:
+            async with asyncio.timeout(_KEPT_SECONDS):
+                await self._is_kept.wait()
+        except TimeoutError:
+            pass  # it may have it all the same
+        self.peer.end()
+
+
+def _offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:
+    if not _NAME.fullmatch(told.name):
+        raise LinkError(f"{told.name[:100]!r} cannot be a host's name: {HOST_NAME}")
+    check_members(told)
+    return HostOffer(
+        told.name,
+        address,
+        _short(told.platform),
+        _short(told.version),
+        tuple(_short(each) for each in told.workspace),
+        tuple(_module(each) for each in told.members),
+        replaces,
+    )
+
+
+def _module(told: HeldModule) -> OfferedModule:
+    title = told.attributes.get("title")
+    named = title.get("en") if isinstance(title, dict) else title
+    shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
+    tools = tuple(filter(None, map(_definition, told.tools)))
+    return OfferedModule(told.name, _short(shown), _short(told.description), tools)
+
+
+def _definition(wire: Any) -> ToolDefinition | None:
+    """A tool as it would be served; None: it is none, and would be left out."""
+    try:
+        return read_definition(definition_of(wire, _nobody, _nobody))
+    except Exception:  # noqa: BLE001 - whatever a machine says that nobody has let in
+        return None
+
+
+async def _nobody(*_: Any) -> None:
+    """In the place of what is asked of a host that was let in."""
+
+
+def _short(text: str) -> str:
+    return plain_text(text[:_TEXT_CHARS])

@@ -1,0 +1,264 @@
+"""Hosts on other machines: they dial in here, and a person lets them in, drains, disconnects and forgets them."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from aiohttp import web
+from pydantic import Field
+
+from agentcore.encoding import to_json
+from agentcore.host.approvals import HostPairing, OfferedModule
+from agentcore.remote.wire.frames import PROTOCOL
+from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.bounds import LOGIN_BODY_BYTES
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import SECURITY_HEADERS, Answer
+from agentcore.server.modules.hosts import HostList, HostView, hosts_of, list_hosts, show_host
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel, WireModel
+from agentcore.store.record import notice
+
+_ADDRESS_CHARS = 100
+
+
+class CodeBody(StrictModel):
+    """The code that `agentcore agent` shows on the other machine."""
+
+    code: Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class OfferedToolView(WireModel):
+    """A tool that a host would bring, in its own words."""
+
+    name: str
+    description: str
+    effects: list[str]
+
+
+class OfferedModuleView(WireModel):
+    """A module that a host would bring, in its own words."""
+
+    name: str
+    title: str
+    description: str
+    tools: list[OfferedToolView]
+
+
+class HostPairingView(WireModel):
+    """A host that waits to be let in: all but its address is what it says of itself."""
+
+    pairing_id: str
+    name: str
+    address: Annotated[str, Field(description="Where it dialled in from.")]
+    platform: str
+    version: str
+    workspace: Annotated[list[str], Field(description="The folders there that its tools may touch.")]
+    replaces: Annotated[
+        bool, Field(description="Whether a host of this name was let in before, and is forgotten then.")
+    ]
+    expires_at: int
+    modules: list[OfferedModuleView]
+
+
+class DecisionBody(StrictModel):
+    """The person's word on one host."""
+
+    accept: bool
+
+
+class DrainBody(StrictModel):
+    """Whether nothing new goes to a host."""
+
+    on: bool
+
+
+class Done(WireModel):
+    """It was done."""
+
+    ok: bool
+
+
+async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
+    """Let a host talk over a WebSocket: with its key, or without one to be let in."""
+    request, parts = exchange.request, exchange.parts
+    known = parts.gate.identify_host(request)
+    machines = hosts_of(exchange.host).machines
+    await machines.admit(known)
+    socket = web.WebSocketResponse(
+        max_msg_size=MESSAGE_BYTES, heartbeat=HEARTBEAT_SECONDS, timeout=CLOSE_SECONDS, protocols=(PROTOCOL,)
+    )
+    socket.headers.update(SECURITY_HEADERS)
+    if not socket.can_prepare(request):
+        raise Refusal(
+            HTTPStatus.UPGRADE_REQUIRED,
+            "upgrade_required",
+            "hosts on other machines talk over a WebSocket here; start one with: agentcore agent --server URL",
+            headers={"Upgrade": "websocket"},
+        )
+    await socket.prepare(request)
+
+    def end() -> None:
+        if (transport := exchange.connection.transport) is not None:
+            transport.abort()
+
+    # the server ends: whoever does not close in order then is not waited for
+    parts.streams.add(end)
+    try:
+        await machines.serve(known, socket, _address(request))
+    finally:
+        parts.streams.discard(end)
+    return socket
+
+
+def _address(request: web.BaseRequest) -> str:
+    """Where a host dials in from, for a person: a reverse proxy says for whom it asks, and may be lied to."""
+    peer, via = request.remote or "", request.headers.get("X-Forwarded-For", "").strip()
+    return f"{via} (by way of {peer})"[:_ADDRESS_CHARS] if via else peer
+
+
+async def find_pairing(exchange: Exchange) -> Answer:
+    """Show the host that shows a code."""
+    try:
+        pairing = exchange.host.host_pairings.find(exchange.body.code)
+    except Exception:
+        exchange.parts.hits.add("wrong_code")
+        raise
+    return Answer(to_json(_view(pairing)))
+
+
+async def decide_pairing(exchange: Exchange) -> Answer:
+    """Let a host in, or refuse it."""
+    by = exchange.principal.name
+    await exchange.host.host_pairings.decide(exchange.path_values["id"], by, accepts=exchange.body.accept)
+    return Answer(to_json({"ok": True}))
+
+
+async def drain(exchange: Exchange) -> Answer:
+    """Have nothing new go to a host, or again."""
+    name = exchange.path_values["name"]
+    await hosts_of(exchange.host).machines.named(name).drain(is_on=exchange.body.on)
+    return Answer(to_json(show_host(exchange.host, name)))
+
+
+async def disconnect(exchange: Exchange) -> Answer:
+    """End a host's connection, and keep it out."""
+    name = exchange.path_values["name"]
+    await hosts_of(exchange.host).machines.named(name).shut()
+    return Answer(to_json(show_host(exchange.host, name)))
+
+
+async def connect(exchange: Exchange) -> Answer:
+    """Let a host in again that was disconnected."""
+    name = exchange.path_values["name"]
+    await hosts_of(exchange.host).machines.named(name).open()
+    return Answer(to_json(show_host(exchange.host, name)))
+
+
+async def forget(exchange: Exchange) -> Answer:
+    """End all that a host may do: that only takes rights away."""
+    name, by = exchange.path_values["name"], exchange.principal
+    await hosts_of(exchange.host).machines.forget(name)
+    row = notice("host_forgotten", name=name)
+    exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    return Answer(to_json({"ok": True}))
+
+
+async def get_hosts(exchange: Exchange) -> Answer:
+    """Send all hosts."""
+    return Answer(to_json(list_hosts(exchange.host)))
+
+
+def _view(pairing: HostPairing) -> HostPairingView:
+    offer = pairing.offer
+    return HostPairingView(
+        pairing_id=pairing.pairing_id,
+        name=offer.name,
+        address=offer.address,
+        platform=offer.platform,
+        version=offer.version,
+        workspace=list(offer.workspace),
+        replaces=offer.replaces,
+        expires_at=pairing.expires_at_ms,
+        modules=[_module(each) for each in offer.modules],
+    )
+
+
+def _module(module: OfferedModule) -> OfferedModuleView:
+    tools = [
+        OfferedToolView(name=tool.name, description=tool.description, effects=sorted(tool.effects))
+        for tool in module.tools
+    ]
+    return OfferedModuleView(name=module.name, title=module.title, description=module.description, tools=tools)
+
+
+_FORGET = ServerRoute(
+    "DELETE",
+    "/api/hosts/{name}",
+    forget,
+    "Forget a host on another machine: its key opens nothing any more, and what lives in it is closed.",
+    action="revoke",
+    answer=Done,
+)
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        SOCKET_PATH,
+        dial_in,
+        "A WebSocket of the sub-protocol `agentcore.host.1`, by which hosts on other machines dial in (`agentcore "
+        "agent`): with their key as bearer, or without one to be let in by a person.",
+        action=None,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/hosts/{name}/drain",
+        drain,
+        "Have nothing new go to a host on another machine, or again: what lives there goes on until it is closed.",
+        action="manage_modules",
+        body=DrainBody,
+        answer=HostView,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/hosts/{name}/disconnect",
+        disconnect,
+        "End the connection of a host on another machine, and keep it out until it is let in again.",
+        action="manage_modules",
+        answer=HostView,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/hosts/{name}/connect",
+        connect,
+        "Let a host in again that was disconnected; it dials in by itself.",
+        action="manage_modules",
+        answer=HostView,
+    ),
+    _FORGET,
+)
+
+APPROVAL_ROUTES = (
+    ServerRoute("GET", "/api/hosts", get_hosts, "The hosts, and how each stands.", answer=HostList),
+    _FORGET,
+    ServerRoute(
+        "POST",
+        "/api/host-pairings",
+        find_pairing,
+        "Show the host that shows a code: where it dials in from, and what it says of itself. The error is "
+        "`invalid_code`.",
+        action="pair",
+        body=CodeBody,
+        answer=HostPairingView,
+        limit_bytes=LOGIN_BODY_BYTES,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/host-pairings/{id}/decision",
+        decide_pairing,
+        "Let a host in with the tools that were shown, or refuse it.",
+        action="pair",
+        body=DecisionBody,
+        answer=Done,
+    ),
+)

@@ -1,0 +1,142 @@
+"""Keys of hosts on other machines, and what is known of these hosts between their connections."""
+
+import hashlib
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
+
+from agentcore.store.database.database import Database
+
+HOST_KEY_PREFIX = "achk_"
+"""What every key of a host begins with, so that one is recognised where it leaked."""
+
+HOST_KEYS = 256
+"""Hosts of other machines that are paired at one time."""
+
+_SECRET_BYTES = 32
+_COLUMNS = "name, key_hash, paired_at_ms, last_seen_ms, address, platform, version, is_shut, is_drained"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHost:
+    """A host on another machine that a person has let in. Times in milliseconds since 1970.
+
+    Args:
+        key_hash: sha256 of its key.
+        last_seen_ms: When it was connected last; 0: never yet.
+        address: From where that was.
+        platform: The system of its machine, as it says.
+        version: The version of agentcore that it runs, as it says.
+        is_shut: Whether a person has disconnected it until they let it in again.
+        is_drained: Whether nothing new goes there.
+    """
+
+    name: str
+    key_hash: bytes
+    paired_at_ms: int
+    last_seen_ms: int = 0
+    address: str = ""
+    platform: str = ""
+    version: str = ""
+    is_shut: bool = False
+    is_drained: bool = False
+
+
+class HostKeys:
+    """Makes the keys of hosts, and knows them again. Its methods belong to the event loop's thread."""
+
+    def __init__(self, database: Database, known: Iterable[KnownHost], now: Callable[[], float]) -> None:
+        self._database, self._now = database, now
+        self._known = {host.name: host for host in known}
+
+    @classmethod
+    async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
+        """Load the hosts that are paired."""
+        return cls(database, await database.write(_load), now)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more hosts can be paired."""
+        return len(self._known) >= HOST_KEYS
+
+    def hosts(self) -> list[KnownHost]:
+        """All of them, by name."""
+        return [self._known[name] for name in sorted(self._known)]
+
+    def named(self, name: str) -> KnownHost | None:
+        """The host of a name; None: none is paired."""
+        return self._known.get(name)
+
+    async def add(self, name: str) -> str:
+        """A new key, once the disk has it; one that the name had before opens nothing any more."""
+        key = HOST_KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+        host = KnownHost(name, _hashed(key), int(self._now() * 1000))
+        await self._database.write(partial(_put, host), is_durable=True)
+        self._known[name] = host
+        return key
+
+    def find(self, key: str) -> KnownHost | None:
+        """The host that a key belongs to, or None."""
+        shown, found = _hashed(key), None
+        for host in self._known.values():
+            # no early end: how long it takes tells nothing about any key
+            if secrets.compare_digest(host.key_hash, shown):
+                found = host
+        return found
+
+    async def note(self, name: str, **changed: object) -> None:
+        """Keep what is known of a host now; of one that was forgotten meanwhile, nothing."""
+        host = self._known.get(name)
+        if host is None:
+            return
+        now = replace(host, **changed)  # type: ignore[arg-type]  # its own fields
+        self._known[name] = now
+        await self._database.write(partial(_note, now))
+
+    async def forget(self, name: str) -> None:
+        """End what a host may do: at once, and for good once the disk has it."""
+        if self._known.pop(name, None) is not None:
+            await self._database.write(partial(_delete, name), is_durable=True)
+
+
+def _hashed(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def _load(connection: sqlite3.Connection) -> list[KnownHost]:
+    return [
+        KnownHost(*row[:-2], *map(bool, row[-2:]))
+        for row in connection.execute(f"SELECT {_COLUMNS} FROM host_keys")  # noqa: S608 - names of our own
+    ]
+
+
+def _values(host: KnownHost) -> tuple[object, ...]:
+    seen = host.last_seen_ms, host.address, host.platform, host.version
+    return host.name, host.key_hash, host.paired_at_ms, *seen, int(host.is_shut), int(host.is_drained)
+
+
+def _put(host: KnownHost, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO host_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _values(host))
+
+
+def _note(host: KnownHost, connection: sqlite3.Connection) -> None:
+    """Only where it is still the same one: it may have been forgotten, or paired anew."""
+    seen = "last_seen_ms = ?, address = ?, platform = ?, version = ?, is_shut = ?, is_drained = ?"
+    connection.execute(
+        f"UPDATE host_keys SET {seen} WHERE name = ? AND key_hash = ?",  # noqa: S608 - names of our own
+        (*_values(host)[3:], host.name, host.key_hash),
+    )
+
+
+def _delete(name: str, connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM host_keys WHERE name = ?", (name,))
+    # whoever has this name next is another machine, of which nobody has seen anything
+    connection.execute("DELETE FROM seen_definitions WHERE module LIKE ? ESCAPE '\\'", (f"{_escaped(name)}/%",))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
