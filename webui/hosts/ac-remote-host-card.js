@@ -29,6 +29,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     .state p { max-width: 44rem; color: var(--ac-text-muted); overflow-wrap: anywhere; }
     .state ac-command { max-width: 34rem; }
     li .badge { text-decoration: none; }
+    .said { color: var(--ac-danger); }
     code { overflow-wrap: anywhere; }
     .folders code { display: block; }
     summary { width: fit-content; cursor: pointer; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
@@ -77,7 +78,8 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     if (state === 'running') return nothing;
     return html`
       <div class="state">
-        <p>${t(`hosts.means.${state}`)}${reason ? html` <bdi>${saidByHost(reason)}</bdi>` : nothing}</p>
+        <p>${t(`hosts.means.${state}`)}</p>
+        ${state === 'away' && reason ? html`<p class="small">${t('hosts.why')} <bdi>${saidByHost(reason)}</bdi></p>` : nothing}
         ${state === 'waiting' ? html`<ac-command command=${`agentcore agent --server ${location.origin} --name ${name}`}></ac-command>` : nothing}
       </div>`;
   }
@@ -96,12 +98,12 @@ export class AcRemoteHostCard extends Localized(LitElement) {
   }
 
   /** @param {import('./remote-host.js').RemoteModule} module */
-  _module({title, state, tools, waiting}) {
+  _module({title, state, reason, tools, waiting}) {
     return html`
       <li>
         <bdi>${saidByHost(title, TITLE_CHARACTERS)}</bdi>
         ${state === 'ready' ? nothing : html`<ac-state room="modules" .state=${state}></ac-state>`}
-        <span class="muted small">${t('hosts.tools', {n: tools})}</span>
+        ${state === 'failed' ? html`<span class="said small"><bdi>${saidByHost(reason)}</bdi></span>` : html`<span class="muted small">${t('hosts.tools', {n: tools})}</span>`}
         ${waiting ? this._waiting(waiting) : nothing}
       </li>`;
   }

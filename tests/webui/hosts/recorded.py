@@ -8,15 +8,15 @@ from typing import Any
 from playwright.async_api import Page, Request, Route
 
 NOW_MS = 1_790_000_000_000
-NEXT = {"drain": "drained", "undrain": "running", "disconnect": "disconnected", "connect": "running"}
+NEXT = {"drain": "drained", "undrain": "running", "disconnect": "disconnected", "connect": "away"}
 
 
 def remote(name: str = "laptop", state: str = "running", **others: Any) -> dict[str, Any]:
     """One host, as `GET /api/hosts` has it."""
     is_known, is_up = state != "waiting", state in ("running", "draining", "drained")
     modules = [
-        {"name": f"{name}/fs_tools", "title": "Files", "state": "ready", "isListed": True, "tools": 12, "waiting": 0},
-        {"name": f"{name}/shell_tools", "title": "Shell", "state": "ready", "isListed": True, "tools": 4, "waiting": 2},
+        {"name": f"{name}/fs_tools", "title": "Files", "state": "ready", "isListed": True, "reason": "", "tools": 12, "waiting": 0},
+        {"name": f"{name}/shell_tools", "title": "Shell", "state": "ready", "isListed": True, "reason": "", "tools": 4, "waiting": 2},
     ]
     host = {
         "name": name,

@@ -87,7 +87,7 @@ async def test_idle_host_is_disconnected_at_once_and_let_in_again(show):
     page, recorded = await show(remote())
     await page.get_by_role("button", name="Disconnect laptop").click()
     await page.get_by_role("button", name="Let in again: laptop").click()
-    await expect(host_card(page)).to_contain_text("Running")
+    await expect(host_card(page)).to_contain_text("Away")
     assert recorded.asked == ["POST /api/hosts/laptop/disconnect", "POST /api/hosts/laptop/connect"]
 
 
@@ -137,7 +137,7 @@ def lying():
     long = "very" * 200
     hidden = "safe\u202egpj.exe\u200b"
     modules = [
-        {"name": f"laptop/m{n}", "title": hidden + long, "state": "ready", "isListed": True, "tools": 999, "waiting": n}
+        {"name": f"laptop/m{n}", "title": hidden + long, "state": "ready", "isListed": True, "reason": "", "tools": 999, "waiting": n}
         for n in range(30)
     ]
     return remote(platform=hidden, version=long, address=f"{long}\nRunning", workspace=[long, hidden], modules=modules)
