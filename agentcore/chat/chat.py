@@ -236,12 +236,13 @@ class Chat:
             await self._take_consent(call, principal, stream)
             return
         if answer.approved:
-            tool = self._host.registry.tools.get(call.tool_name)
             waiting = self._host.approvals.find(call.call_id)
+            tool = self._host.registry.tools.get(call.tool_name)
+            definition = None if tool is None else tool.definition
             self._check_approver(
                 principal,
                 session,
-                None if tool is None else tool.definition,
+                definition if waiting is None else waiting.request.definition,
                 None if waiting is None else waiting.request.preview,
             )
         if not await self._answers.take(call, Verdict(answer.approved, by=principal.name)):
@@ -277,7 +278,9 @@ class Chat:
         result = read_client_result(body.message)
         said = body.message if result is None else result.result
         save = partial(self._host.store.artifacts.save, session_id=body.session_id, call_id=call.call_id)
-        reading = ArtifactReading(self._host.registry, ModelReader(agent.result_chars, agent.offers))
+        registry = self._host.registry
+        tools = registry.tools_at(stream.live.where(registry))
+        reading = ArtifactReading(tools, ModelReader(agent.result_chars, agent.offers))
         told = await client_output(said, call.tool_name, save, reading)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}]}
         moved = await self._chats.move(

@@ -138,6 +138,8 @@ class Conversations:
         if live is not None and "mode" in values:
             # what goes on already is bound by it as well
             live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
+        if live is not None and "host" in values:
+            live.hosts = settings.hosts_for(values["host"], live.agent_id or row.agent_id)
         changed = await self.show(session_id)
         said = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
         self._publish(session_id, "session.changed", said)
@@ -257,7 +259,9 @@ class Conversations:
         stream = self._turns.stream(session_id)
         stream.live.commands.add(tool_id)
         stream.live.agent_id = row.agent_id
-        stream.live.mode = self._settings().mode_for(row.mode, row.agent_id)
+        settings = self._settings()
+        stream.live.mode = settings.mode_for(row.mode, row.agent_id)
+        stream.live.hosts = settings.hosts_for(row.host, row.agent_id)
         stream.live.todos = json.loads(row.todos or "[]")
         (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
         stream.message({"number": number, "role": "notice", "text": "", "calls": [call]})

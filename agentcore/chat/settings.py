@@ -19,6 +19,10 @@ ToolCalling = Literal["native", "strict", "prompted"]
 """How a model calls tools."""
 
 
+HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""The name of a host on another machine."""
+
+
 class _Settings(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,6 +69,13 @@ class AgentConfig(_Settings):
         ApprovalMode | None,
         Field(description="What becomes of its calls; else approvals.mode."),
     ] = None
+    hosts: Annotated[
+        tuple[HostName, ...],
+        Field(
+            max_length=20,
+            description="Hosts on other machines; its calls go to the first that is connected, else to the first.",
+        ),
+    ] = ()
     result_chars: Annotated[
         int | None,
         Field(
@@ -218,6 +229,17 @@ class ChatSettings:
         """The approval mode of a session: its own, else its agent's; None: neither has one."""
         agent = self.agents.get(agent_id)
         return _MODE.validate_python(own) if own is not None else None if agent is None else agent.mode
+
+    def hosts_for(self, own: str | None, agent_id: str) -> tuple[str, ...]:
+        """The hosts that calls of a session go to: its own, else its agent's; none: to the server.
+
+        Args:
+            own: As `ChatSessionRow.host`.
+        """
+        if own is not None:
+            return (own,) if own else ()
+        agent = self.agents.get(agent_id)
+        return () if agent is None else agent.hosts
 
     @property
     def default_name(self) -> str | None:

@@ -10,7 +10,7 @@ from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, offer
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelChoice
-from agentcore.chat.system import SystemChoice, SystemPart, plan_system
+from agentcore.chat.system import SystemChoice, SystemPart, plan_system, seen_from
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
 from agentcore.errors import ToolError
@@ -25,7 +25,7 @@ class SystemPartView(View):
     """One part of what the model is told."""
 
     id: Annotated[
-        str, Field(description="`environment`, `module:NAME`, `folder:FILE`, `agent`, `date`, `tools`, `page`.")
+        str, Field(description="`environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`, `tools`, `page`.")
     ]
     source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
     text: str
@@ -94,12 +94,14 @@ class SystemMessages:
         model = settings.find(session.model or None, agent)
         plan = await plan_system(self._host, session)
         client = ClientContext.of_session(session)
-        all_tools = offer(self._host.registry, client.tools, agent)
+        registry = self._host.registry
+        where = registry.choose(settings.hosts_for(session.host, session.agent_id))
+        all_tools = offer(registry, client.tools, agent, where)
         toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
         given = list(toolbox.offered().values())
         is_prompted = model is not None and model.tools == "prompted"
         parts = system_message(
-            plan.parts(agent, [self._host.registry.records[name] for name in toolbox.modules]),
+            plan.parts(agent, *seen_from(registry, where, toolbox.modules)),
             given,
             client.page,
             locale,

@@ -39,6 +39,17 @@ class ToolChat:
             return None
         return ToolSession(self._host, call.session_id, live, partial(self._compact, call.session_id))
 
+    async def hosts_of(self, session_id: str) -> Sequence[str]:
+        """See `Conversation.hosts_of`."""
+        live = self._turns.live.find(session_id)
+        if live is not None and live.hosts is not None:
+            return live.hosts
+        own = await self._host.store.chats.host_of(session_id)
+        if own is not None or not self._host.registry.has_hosts:
+            return (own,) if own else ()
+        session = await self._host.store.chats.find(session_id)
+        return () if session is None else self._settings().hosts_for(None, session.agent_id)
+
     async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
         """See `Conversation.ask`."""
         live = self._live(call)

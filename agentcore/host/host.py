@@ -190,11 +190,11 @@ class Host:
             goes_on = (lambda row: False) if places is None else (lambda row: places.may_go_on(row.module))
             async with Store.open(state, goes_on=goes_on) as store:
                 host = cls(config, state, store, given, places)
-                if places is not None:
-                    places.attach(host)
                 await host.policy.restore()
                 await host.sources.restore()
                 await host.definition_review.restore()
+                if places is not None:
+                    places.attach(host)
                 host._watchdog.start()
                 try:
                     # what ends because the server does was not closed by anybody: the strip stays as it was
@@ -384,8 +384,8 @@ class Host:
         # a method for the same reason
         await self.modules.read_again(module)
 
-    def _definition_of(self, tool: str) -> ToolDefinition | None:
-        registered = self.registry.tools.get(tool)
+    def _definition_of(self, tool: str, host: str) -> ToolDefinition | None:
+        registered = self.registry.tools_at(host).get(tool)
         return None if registered is None else registered.definition
 
     def _code_of_modules(self) -> dict[str, tuple[str, ...]]:
@@ -394,7 +394,7 @@ class Host:
     def count_blocked(self, holder: Holder, seconds: float) -> None:
         """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
-        record = self.modules.records.get(holder.module)
+        record = self.registry.module(holder.module)
         if record is not None:
             record.loop_holds.add(seconds, holder.tool, holder.place)
         self.events.publish(

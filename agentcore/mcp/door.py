@@ -228,7 +228,7 @@ class Door:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         _look_for_missing(ctx, outcome)
-        reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
+        reading = ArtifactReading(self._host.registry.tools, ModelReader(may_call=caller.may_have))
         is_for_model = caller.is_model and tool.definition.served_as is None
         result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
         return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
@@ -280,7 +280,7 @@ class Door:
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
             outcome.unwrap()
-        reading = ArtifactReading(self._host.registry, ModelReader(may_call=caller.may_have))
+        reading = ArtifactReading(self._host.registry.tools, ModelReader(may_call=caller.may_have))
         result = to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
         return to_prompt(result.content, tool.definition.description)
 

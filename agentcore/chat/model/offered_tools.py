@@ -43,17 +43,25 @@ def valid_name(name: str) -> str:
     return _NO_NAME.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
-def offer(registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig) -> list[OfferedTool]:
+def offer(
+    registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig, host: str = ""
+) -> list[OfferedTool]:
     """All tools of an agent in a stable order.
 
     Of two tools with one name, the client's counts, which came with this very request. Tools of a module that
     another one stands in for are left out, unless the agent's patterns name them.
+
+    Args:
+        registry: The server's tools, and those of hosts.
+        client_tools: The client's.
+        agent: Whose patterns count.
+        host: The host that its calls go to; empty: none is chosen.
     """
-    replaced = registry.stood_in_for()
+    replaced = registry.stood_in_for(host)
     client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}
     server = [
         _of_server(tool, is_named=agent.names(name))
-        for name, tool in registry.tools.items()
+        for name, tool in registry.tools_at(host).items()
         if tool.definition.served_as is None
         and name not in client
         and agent.offers(name)

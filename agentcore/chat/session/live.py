@@ -8,6 +8,7 @@ from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
 from agentcore.host.calls import ModelReader
+from agentcore.host.modules import ToolRegistry
 
 Sink = Callable[[str, Mapping[str, Any]], None]
 """Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""
@@ -28,6 +29,7 @@ class LiveSession:
         todos: The session's list of things to do.
         agent_id: The session's agent.
         mode: What becomes of its calls; None: as app.json says.
+        hosts: The hosts that its calls are meant for, the most wanted first; None: it is not known yet.
         reader: What its model gets of results.
         must_reload: Whether what the model is told was changed by others than the turn.
         agent_tokens: What sub-agents have used, and the turn has not counted yet.
@@ -50,6 +52,7 @@ class LiveSession:
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""
         self.mode: ApprovalMode | None = None
+        self.hosts: tuple[str, ...] | None = None
         self.reader = ModelReader()
         self.must_reload = False
         self.agent_tokens = 0
@@ -60,6 +63,10 @@ class LiveSession:
         self.must_advance = False
         self._text: list[str] = []
         self._thinking: list[str] = []
+
+    def where(self, registry: ToolRegistry) -> str:
+        """The host that its calls go to now; empty: none is chosen."""
+        return registry.choose(self.hosts or ())
 
     @property
     def text(self) -> str:

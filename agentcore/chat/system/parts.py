@@ -1,6 +1,6 @@
 """The parts of a system message: where each comes from, whether the model is told it, and in which order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -9,14 +9,15 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.chat.system.folder import FolderText
 from agentcore.chat.system.sources import SystemSources
 from agentcore.chat.texts import Locale, text
-from agentcore.host.modules import ModuleRecord
+from agentcore.host.modules import HostFacts, ModuleRecord, ToolRegistry
 
 
 class SystemPart(NamedTuple):
     """One part.
 
     Args:
-        part_id: `environment`, `module:NAME`, `folder:FILE`, `agent`, `date`; beyond a person's choice `tools`, `page`.
+        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`; beyond a person's choice `tools`,
+            `page`.
         text: What it says; empty: nothing.
         source: What a person knows its source by: a module's title, a file's name.
         is_told: Whether the model is told it.
@@ -30,6 +31,33 @@ class SystemPart(NamedTuple):
     is_told: bool = True
     lasts: bool = True
     missing_bytes: int = 0
+
+
+class ChosenHost(NamedTuple):
+    """The host on another machine that the calls of a session go to.
+
+    Args:
+        name: Its name.
+        facts: What is known of it.
+        is_connected: Whether its tools can be called.
+    """
+
+    name: str
+    facts: HostFacts
+    is_connected: bool
+
+    @classmethod
+    def of(cls, registry: ToolRegistry, host: str) -> Self | None:
+        """What there is to say of a host now; None: none is chosen."""
+        return cls(host, registry.facts.get(host, HostFacts()), registry.is_connected(host)) if host else None
+
+
+def seen_from(
+    registry: ToolRegistry, host: str, modules: Iterable[str]
+) -> tuple[list[ModuleRecord], ChosenHost | None]:
+    """Modules by their names, and the host that calls go to, for `SystemPlan.parts`."""
+    records = [record for name in modules if (record := registry.module(name)) is not None]
+    return records, ChosenHost.of(registry, host)
 
 
 class SystemChoice(BaseModel, defer_build=True):
@@ -64,16 +92,18 @@ class SystemPlan(NamedTuple):
     choice: SystemChoice
     locale: Locale
 
-    def parts(self, agent: AgentConfig, modules: Sequence[ModuleRecord]) -> list[SystemPart]:
+    def parts(self, agent: AgentConfig, modules: Sequence[ModuleRecord], where: ChosenHost | None) -> list[SystemPart]:
         """All parts that have something to say, those included that the model is not told.
 
         Args:
             agent: Whose instructions, and which parts it wants.
             modules: Those whose tools the agent may have, in the order of the tools.
+            where: The host that calls go to; None: none is chosen.
         """
         own, choice = self.choice.instructions, self.choice
         parts = [
             SystemPart("environment", _environment(self.sources, self.locale)),
+            *([] if where is None else [SystemPart("host", _host(where, self.locale), where.name)]),
             *_modules(modules, self.locale),
             *(_folder(file, self.locale) for file in self.sources.folder),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
@@ -87,6 +117,14 @@ def _environment(sources: SystemSources, locale: Locale) -> str:
     first, *others = sources.roots
     further = text(locale, "further_folders", folders=", ".join(others)) if others else ""
     return text(locale, "environment", folder=first, further=further, system=sources.system)
+
+
+def _host(where: ChosenHost, locale: Locale) -> str:
+    facts = where.facts
+    platform = text(locale, "host_platform", platform=facts.platform) if facts.platform else ""
+    folders = text(locale, "host_folders", folders=", ".join(facts.folders)) if facts.folders else ""
+    away = "" if where.is_connected else text(locale, "host_away")
+    return text(locale, "host", name=where.name, platform=platform, folders=folders, away=away)
 
 
 def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:

@@ -130,7 +130,8 @@ class ServerCalls:
     async def _end(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
         announcement.close()
         envelope = outcome.encoded().decode()
-        reading = ArtifactReading(self._host.registry, self._stream.live.reader)
+        registry, live = self._host.registry, self._stream.live
+        reading = ArtifactReading(registry.tools_at(live.where(registry)), live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
         words = announcement.words or call.words

@@ -19,7 +19,7 @@ from agentcore.chat.session import transcript
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.system import SystemPlan
+from agentcore.chat.system import SystemPlan, seen_from
 from agentcore.chat.texts import result_text, text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
@@ -109,7 +109,7 @@ class SubAgent:
         for _ in range(task.budget.steps):
             toolbox = self._toolbox(task)
             self._offered = toolbox.offered()
-            system = task.system.parts(task.agent, [self._host.registry.records[name] for name in toolbox.modules])
+            system = task.system.parts(task.agent, *seen_from(self._host.registry, self._where, toolbox.modules))
             prompt = Prompt(task.choice, system, list(self._offered.values()))
             answer = await self._ask(compactor, prompt, can_repair=not has_repaired)
             await self._count(answer.response)
@@ -144,8 +144,13 @@ class SubAgent:
         if said := "".join(self._stream.said):
             await self._keep(said, [], is_stopped=is_stopped)
 
+    @property
+    def _where(self) -> str:
+        """The host that its calls go to, which is that of the call that it works for; empty: none is chosen."""
+        return self._call.host_inside or self._live.where(self._host.registry)
+
     def _toolbox(self, task: SubAgentTask) -> Toolbox:
-        tools = [tool for tool in offer(self._host.registry, (), task.agent) if task.offers(tool.name)]
+        tools = [tool for tool in offer(self._host.registry, (), task.agent, self._where) if task.offers(tool.name)]
         return Toolbox(tools, self._found)
 
     async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
@@ -185,7 +190,8 @@ class SubAgent:
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
-            error = not_offered(part.tool_name, self._offered)
+            error = self._host.registry.why_away(part.tool_name, self._where)
+            error = error or not_offered(part.tool_name, self._offered)
         tool_id, name = f"tc_{secrets.token_hex(8)}", valid_name(part.tool_name)
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
@@ -222,7 +228,7 @@ class SubAgent:
         announcement.tell(waits=False)
         envelope = outcome.encoded().decode()
         self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
-        reading = ArtifactReading(self._host.registry, self._reader)
+        reading = ArtifactReading(self._host.registry.tools_at(self._where), self._reader)
         told = outcome_output(outcome, source=row.tool_name, reading=reading)
         return told, await self._kept.shrink(envelope, row)
 

@@ -19,7 +19,7 @@ from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.system import SystemPlan
+from agentcore.chat.system import SystemPlan, seen_from
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
@@ -197,7 +197,7 @@ class Turn:
         page = self._client.page
         if page is not None and page != PageInfo():
             await self._host.policy.note_source(self._session_id, page_source(page, self._stream.locale))
-        reading = ArtifactReading(self._host.registry, self._stream.live.reader)
+        reading = ArtifactReading(self._host.registry.tools_at(self._where), self._stream.live.reader)
         files = AttachedFiles(self._host, self._session_id, self._readers, reading)
         contents = await files.contents(message.attachments)
         views = [view for content in contents if (view := attachment_of(content)) is not None]
@@ -234,7 +234,7 @@ class Turn:
         plan = self._plan
         toolbox = self._toolbox()
         self._offered = toolbox.offered()
-        system = plan.system.parts(plan.agent, [self._host.registry.records[name] for name in toolbox.modules])
+        system = plan.system.parts(plan.agent, *seen_from(self._host.registry, self._where, toolbox.modules))
         prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
         self._steps += 1
         try:
@@ -248,9 +248,14 @@ class Turn:
         self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
 
+    @property
+    def _where(self) -> str:
+        """The host that the calls of the session go to now; empty: none is chosen."""
+        return self._stream.live.where(self._host.registry)
+
     def _toolbox(self) -> Toolbox:
         """The tools as they are now, with what the model has found."""
-        tools = offer(self._host.registry, self._client.tools, self._plan.agent)
+        tools = offer(self._host.registry, self._client.tools, self._plan.agent, self._where)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
         return Toolbox(tools, self._found)
@@ -299,7 +304,8 @@ class Turn:
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
-            error = not_offered(part.tool_name, self._offered)
+            error = self._host.registry.why_away(part.tool_name, self._where)
+            error = error or not_offered(part.tool_name, self._offered)
         elif error is None and offered.kind == "client":
             # the client runs what it gets: what its own schema does not take never reaches it
             error = self._client_arguments.check(name, offered.schema.schema, json.loads(arguments))

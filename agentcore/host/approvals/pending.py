@@ -61,7 +61,7 @@ class PendingApproval:
         return self.verdict is not None
 
     def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
-        """Whether this is exactly the call that a caller asks for: its arguments, its tool, its session."""
+        """Whether this is the call that a caller asks for, on whichever host: its arguments, its tool, its session."""
         is_same_tool = self.request.definition.acts_like(definition)
         return is_same_tool and (self.asked_digest, self.request.session_id) == (digest, session_id)
 

@@ -10,7 +10,7 @@ from agentcore.bounds import APPROVAL_SECONDS, APPROVALS_WAITING
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval, now_ms
 from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
-from agentcore.host.approvals.stored import read_request, read_verdict, request_text, tool_of, verdict_text
+from agentcore.host.approvals.stored import host_of, read_request, read_verdict, request_text, tool_of, verdict_text
 from agentcore.host.events import EventBus
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.grants import grant_row
@@ -79,10 +79,10 @@ class ApprovalQueue:
         """When a call that is put into the queue now expires, in milliseconds since 1970."""
         return now_ms() + int(self._wait_s * 1000)
 
-    async def restore(self, definition_of: Callable[[str], ToolDefinition | None]) -> None:
+    async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Put the calls back that the last process left waiting; those whose tool has changed stay away."""
         for row in await self._store.approvals.calls(now_ms()):
-            definition = definition_of(tool_of(row.request))
+            definition = definition_of(tool_of(row.request), host_of(row.request))
             read = definition and read_request(row.call_id, row.session_id, row.request, row.expires_at_ms, definition)
             if not read:
                 log.info("approval_dropped", call_id=row.call_id, tool=tool_of(row.request))

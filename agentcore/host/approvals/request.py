@@ -26,6 +26,7 @@ class ApprovalRequest:
         offers: What a person may allow for later calls along with this one.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
+        host: The host on another machine where it would run; empty: at the server.
     """
 
     call_id: str
@@ -44,6 +45,7 @@ class ApprovalRequest:
     agent_id: str = ""
     mode: ApprovalMode = "ask"
     resource_id: str | None = None
+    host: str = ""
 
     @property
     def facts(self) -> CallFacts:

@@ -32,6 +32,7 @@ def request_text(request: ApprovalRequest, asked_digest: str) -> str:
             "asked_digest": asked_digest,
             "preview": _PREVIEW.dump_python(request.preview, mode="json"),
             "offers": [offer.to_json() for offer in request.offers],
+            "host": request.host,
             **{name: getattr(request, name) for name in _AS_THEY_ARE},
         }
     )
@@ -40,6 +41,11 @@ def request_text(request: ApprovalRequest, asked_digest: str) -> str:
 def tool_of(text: str) -> str:
     """The tool that a stored request is for."""
     return str(json.loads(text)["tool"])
+
+
+def host_of(text: str) -> str:
+    """The host where it would run; those from before there were hosts have none."""
+    return str(json.loads(text).get("host", ""))
 
 
 def read_request(
@@ -58,6 +64,7 @@ def read_request(
         preview=_PREVIEW.validate_python(said["preview"]),
         expires_at_ms=expires_at_ms,
         offers=tuple(GrantOffer(**offer) for offer in said["offers"]),
+        host=said.get("host", ""),
         **{name: said[name] for name in _AS_THEY_ARE},
     )
     return request, said["asked_digest"]

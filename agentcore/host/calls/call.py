@@ -88,6 +88,7 @@ class CallRequest:
         mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
         reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
         asker: Asks the person whom the caller knows; None: only the chat can be asked, if there is one.
+        host: The host on another machine that the caller has chosen; empty: none.
     """
 
     tool: str
@@ -103,6 +104,7 @@ class CallRequest:
     mode: ApprovalMode | None = None
     reader: ModelReader | None = None
     asker: Asker | None = None
+    host: str = ""
 
 
 @dataclass(slots=True)
@@ -215,6 +217,8 @@ class Call:
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
         has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
         is_carried_on: Whether an earlier server began it, and its host went on with it: `row` says what is known.
+        host: The host from which its tool was looked for: the one that was chosen for it, or that has its resource.
+            Its tool may be that of another all the same, where this host has none of the name.
     """
 
     id: str
@@ -235,6 +239,7 @@ class Call:
     has_read_untrusted: bool = False
     has_opened_untrusted: bool = False
     is_carried_on: bool = False
+    host: str = ""
 
     @classmethod
     def of(cls, request: CallRequest, notify: Notify | None = None) -> "Call":
@@ -248,6 +253,11 @@ class Call:
     def resource(self) -> Resource | None:
         """What it acts on, once it is known."""
         return None if self.prepared is None else self.prepared.resource
+
+    @property
+    def host_inside(self) -> str:
+        """The host that calls from inside of it are meant for: that of its module, else the one chosen for it."""
+        return (self.prepared is not None and self.prepared.tool.module.host) or self.host
 
     @property
     def edited_arguments(self) -> dict[str, Any] | None:

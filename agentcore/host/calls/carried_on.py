@@ -11,6 +11,7 @@ from agentcore.api import Principal
 from agentcore.encoding import to_json
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader, PreparedCall
 from agentcore.host.calls.running import CarryOn
+from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.record import CallRow, Record
@@ -50,18 +51,18 @@ class CarriedOnCalls:
         self._record, self._registry, self._resources, self._run = record, registry, resources, run
         self._calls: dict[str, CarriedOnCall] = {}
         self._left = {row.call_id: row for row in record.going_on}
-        self._settled: dict[str, asyncio.Event] = {_host_of(row): asyncio.Event() for row in self._left.values()}
+        self._settled: dict[str, asyncio.Event] = {host_in(row.module): asyncio.Event() for row in self._left.values()}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def find(self, request: CallRequest) -> CarriedOnCall | None:
         """The call that is sent again with its id, by the same caller and unchanged, until its end was given."""
         left = self._left.get(request.call_id or "")
         if left is not None and _is_of(left, request.principal, request.tool):
-            await self._settled[_host_of(left)].wait()  # the modules still start, or their host may come back
+            await self._settled[host_in(left.module)].wait()  # the modules still start, or their host may come back
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
-        return found if self._digest_of(request) == found.row.arguments_digest else None
+        return found if self._digest_of(request, found.row) == found.row.arguments_digest else None
 
     def forget(self, going_on: CarriedOnCall) -> None:
         """Somebody has had the end of a call."""
@@ -70,18 +71,14 @@ class CarriedOnCalls:
     async def take(self, request: CallRequest) -> CarriedOnCall | None:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
         for row in list(self._left.values()):
-            if self._is_meant(row, request):
-                await self._settled[_host_of(row)].wait()
+            if _may_be(row, request):
+                await self._settled[host_in(row.module)].wait()
         for call_id, each in self._calls.items():
-            if self._is_meant(each.row, request):
+            if call_id == request.call_id:
+                return self._calls.pop(call_id)
+            if _may_be(each.row, request) and self._digest_of(request, each.row) == each.row.arguments_digest:
                 return self._calls.pop(call_id)
         return None
-
-    def _is_meant(self, row: CallRow, request: CallRequest) -> bool:
-        if request.call_id and request.call_id == row.call_id:
-            return True
-        is_same = row.session_id == request.session_id and row.arguments_digest == self._digest_of(request)
-        return is_same and _is_of(row, request.principal, request.tool)
 
     def take_up(self, call_id: str, modules: Collection[str], limit_s: float, end: CarryOn) -> bool:
         """Go on with a call that a host speaks of; False: it is none that was left open, or not of these modules.
@@ -93,8 +90,8 @@ class CarriedOnCalls:
         """
         row, tool = self._left.get(call_id), None
         if row is not None and row.module in modules:
-            tool = self._registry.tools.get(row.tool)
-        if row is None or tool is None or tool.module.name != row.module:
+            tool = self._registry.of_module(row.module, row.tool)
+        if row is None or tool is None:
             return False
         del self._left[call_id]
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]  # as it was written
@@ -103,6 +100,7 @@ class CarriedOnCalls:
         call.id, call.started_ms, call.row, call.is_carried_on = row.call_id, row.time_ms, row, True
         living = {each.resource_id: each for each in self._resources.list()}
         resource = living.get(row.resource_id or "")
+        call.host = tool.module.host
         call.prepared = PreparedCall(tool, {}, {}, row.arguments_digest, row.arguments, resource)
         going_on = CarriedOnCall(row, asyncio.get_running_loop().create_future())
         self._calls[call_id] = going_on
@@ -120,7 +118,7 @@ class CarriedOnCalls:
         Args:
             host: Those of this host on another machine; empty: those of hosts on this one.
         """
-        for row in [row for row in self._left.values() if _host_of(row) == host]:
+        for row in [row for row in self._left.values() if host_in(row.module) == host]:
             log.warning("call_interrupted", call_id=row.call_id, tool=row.tool, module=row.module)
             self._record.append(row._replace(outcome="interrupted", duration_ms=None))
             del self._left[row.call_id]
@@ -130,11 +128,11 @@ class CarriedOnCalls:
     @property
     def hosts_left(self) -> frozenset[str]:
         """The hosts on other machines that may still speak of a call."""
-        return frozenset(filter(None, map(_host_of, self._left.values())))
+        return frozenset(filter(None, (host_in(row.module) for row in self._left.values())))
 
-    def _digest_of(self, request: CallRequest) -> str:
+    def _digest_of(self, request: CallRequest, row: CallRow) -> str:
         """The digest of arguments as it was when the call began: those of models were repaired first."""
-        tool, arguments = self._registry.tools.get(request.tool), request.arguments
+        tool, arguments = self._registry.of_module(row.module, row.tool), request.arguments
         if tool is not None and request.principal.kind in _MODELS:
             arguments = tool.schema.repair(arguments)
         return hashlib.sha256(to_json(arguments)).hexdigest()
@@ -147,9 +145,8 @@ class CarriedOnCalls:
             going_on.end.set_result(outcome)
 
 
-def _host_of(row: CallRow) -> str:
-    """The host on another machine that ran a call; empty: it was this one."""
-    return row.module.rpartition("/")[0]
+def _may_be(row: CallRow, request: CallRequest) -> bool:
+    return row.session_id == request.session_id and _is_of(row, request.principal, request.tool)
 
 
 def _is_of(row: CallRow, principal: Principal, tool: str) -> bool:

@@ -16,6 +16,10 @@ class Conversation(Protocol):
         """The chat session of a call; None: it comes from none."""
         ...
 
+    async def hosts_of(self, session_id: str) -> Sequence[str]:
+        """The hosts that calls of a session are meant for, the most wanted first; none: nobody has chosen any."""
+        ...
+
     async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
         """Put something to the person of the call's chat.
 

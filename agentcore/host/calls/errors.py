@@ -9,6 +9,7 @@ from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.tool_errors import plain_error
+from agentcore.host.declarations.hosted_names import host_title
 from agentcore.secrets import without_known, without_known_inside
 
 log = structlog.get_logger(__name__)
@@ -72,6 +73,19 @@ def unreachable(call: Call, use: ResourceUse, named: str, reason: str = "") -> T
     context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
     # a reason may hold words from outside, such as a page's address
     return ToolError(use.not_found, message, untrusted=bool(reason), **context)
+
+
+def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
+    """What ends a call that would run on another machine than the one that was looked at, and maybe approved.
+
+    Args:
+        now: The host where it would run; empty: the server.
+        before: The one that was looked at.
+    """
+    message = f"the call would run on {host_title(now)} now, and no longer on {host_title(before)}; send it again"
+    if is_approved:
+        return ToolError("approval_denied", message, host=now)
+    return ToolError("module_stopping", message, retryable=True, host=now)
 
 
 def cancelled() -> ToolError:

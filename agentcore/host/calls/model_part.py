@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, takewhile
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from agentcore.api.definition import Keep
 from agentcore.api.result import ContentBlock
 from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
 from agentcore.host.calls.call import ModelReader
-from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.store.artifacts import split_lines
 
 _SENTENCE_CHARS = 500
@@ -30,16 +30,16 @@ class ArtifactReading:
     """Says how a model reads what was left out.
 
     Args:
-        registry: Where the tool stands that gives what is in artifacts, if there is one.
+        tools: Those that there are for it; among them what gives what is in artifacts, if there is one.
         reader: The model, which has to be able to call it.
     """
 
-    def __init__(self, registry: ToolRegistry, reader: ModelReader) -> None:
-        self._registry, self.reader = registry, reader
+    def __init__(self, tools: Mapping[str, RegisteredTool], reader: ModelReader) -> None:
+        self._tools, self.reader = tools, reader
 
     def call(self, artifact_id: str, line: int = 1) -> str:
         """The call that reads an artifact from a line on: the tool's name and its arguments; empty: there is none."""
-        for tool in self._registry.tools.values():
+        for tool in self._tools.values():
             name, arguments = tool.definition.name, tool.definition.artifact_call
             if arguments is not None and self.reader.may_call(name):
                 return f"{name} {arguments.replace('{id}', artifact_id).replace('{line}', str(line))}"

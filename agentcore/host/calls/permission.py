@@ -12,6 +12,7 @@ from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
+from agentcore.host.calls.errors import on_other_host
 from agentcore.host.calls.prepare import Preparation
 from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.host.policy.authority import Decision
@@ -96,7 +97,9 @@ class Permission:
         # where there is a preview, that says which paths they are
         if (with_paths or self._policy.looks_at_paths) and prepared.preview is None:
             texts = _path_texts(prepared.arguments)
-            named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else ()
+            if prepared.tool.module.host:
+                named, texts = tuple(texts), []  # where they lead on another machine, only that could say
+            named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else named
         request = call.request
         return CallFacts(
             request.principal,
@@ -122,6 +125,8 @@ class Permission:
             is_kept = not (request.waits_for_approval or approver)
             question = self._question(call, prepared, facts, ruling.decision)
             pending = await self._approvals.put(question, is_kept=is_kept)
+        elif pending.request.host != prepared.tool.module.host:
+            raise on_other_host(prepared.tool.module.host, pending.request.host, is_approved=True)
         elif not pending.is_for(prepared.digest, prepared.tool.definition, call.session_id):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
         if approver is not None:
@@ -165,6 +170,7 @@ class Permission:
             agent_id=facts.agent_id,
             mode=facts.mode,
             resource_id=prepared.resource.resource_id if prepared.resource else None,
+            host=prepared.tool.module.host,
         )
 
     def _as_edited(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:

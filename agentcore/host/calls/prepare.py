@@ -11,6 +11,7 @@ from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext, CallServices
 from agentcore.host.calls.errors import unreachable
 from agentcore.host.calls.preview import preview_call
+from agentcore.host.calls.routing import Routing
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.modules.validation import LeftToPlace
@@ -24,7 +25,8 @@ class Preparation:
     """Prepares calls, for whoever runs, reviews or explains them."""
 
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
-        self._registry, self._services = registry, services
+        self._services = services
+        self._routing = Routing(registry, services.resources, services.conversation)
 
     async def prepare(self, call: Call, *, may_create: bool = True) -> PreparedCall:
         """Find out what a call would do.
@@ -37,16 +39,36 @@ class Preparation:
             ToolError: Why the call cannot run: it is not asked about either.
         """
         request = call.request
-        tool = self._registry.get(request.tool)
+        tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
+        placed = tool.module.placed
+        if placed is not None and placed.is_away and may_create:
+            # before it is asked about: its machine may be back at once, and alone knows what the call would do
+            await placed.wait_until_there(_limit_s(call, tool))
         if request.principal.kind in _MODELS:
             # before the digest is made: what a person approves is what runs, and the same when it is sent again
             request.arguments = tool.schema.repair(request.arguments)
         prepared = self._read(call, tool, request.arguments, request.resource_id, may_create=may_create)
+        if placed is not None and placed.takes_nothing_new and not self._is_living(prepared.resource):
+            message = f"host {tool.module.host!r} takes nothing new: choose another one, or what is open there already"
+            raise ToolError("host_draining", message, host=tool.module.host)
         if not tool.looks_first and type(prepared.arguments) is not LeftToPlace:
             return prepared
         preview = await self.preview(call, prepared)
         call.prepared = prepared = prepared._replace(preview=preview)
         return prepared
+
+    def _is_living(self, resource: Resource | None) -> bool:
+        return resource is not None and self._services.resources.owner_of(resource.resource_id) is not None
+
+    async def tool_now(self, call: Call, prepared: PreparedCall) -> RegisteredTool:
+        """The tool that a call that was prepared would be given now.
+
+        Raises:
+            ToolError: What became of it.
+        """
+        # what a person has edited names the resource by itself
+        named = call.request.resource_id if call.edited_arguments is None else None
+        return await self._routing.tool_of(call, prepared.given, named)
 
     async def preview(self, call: Call, prepared: PreparedCall) -> CallPreview | None:
         """What the tool says of these arguments now; None: it has no preview.
@@ -106,19 +128,19 @@ class Preparation:
                 )
             named = resource_id
         if named is not None:
-            return self._reach(call, use, named)
+            return self._reach(call, tool, use, named)
         resources = self._services.resources
-        own = resources.list(session_id=call.session_id, resource_type=use.type)
+        own = resources.list(session_id=call.session_id, resource_type=use.type, host=tool.module.host)
         if own:
             return min(own, key=lambda resource: resource.index)
         return resources.plan(tool.module.name, use.type, call.session_id) if use.create and may_create else None
 
-    def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
-        """The resource of this id or key, if the call may reach it."""
+    def _reach(self, call: Call, tool: RegisteredTool, use: ResourceUse, named: str) -> Resource:
+        """The resource of this id or key, if the call may reach it, and its tool is that of the resource's host."""
         resources = self._services.resources
         try:
             if use.key:
-                resource = resources.by_key(use.type, use.key, named)
+                resource = resources.by_key(use.type, use.key, named, tool.module.host)
             else:
                 planned = resources.planned(named) if use.create else None
                 resource = planned or resources.get(named)
@@ -130,4 +152,13 @@ class Preparation:
         # others' resources are as if they were not
         if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
             raise unreachable(call, use, named)
+        if resources.host_of(resource.resource_id) != tool.module.host:
+            message = f"{use.argument} {named!r} is on another host than the call; call the tool anew with it"
+            raise ToolError("invalid_arguments", message, resource_id=resource.resource_id)
         return resource
+
+
+def _limit_s(call: Call, tool: RegisteredTool) -> float:
+    """How long a call may take, as its caller or its tool says."""
+    wanted_ms = call.request.timeout_ms
+    return tool.definition.timeout_s if wanted_ms is None else wanted_ms / 1000

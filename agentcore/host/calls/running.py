@@ -12,7 +12,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest
 from agentcore.host.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.host.calls.context import CallContext, CallServices
-from agentcore.host.calls.errors import CallTimeout, read_error
+from agentcore.host.calls.errors import CallTimeout, on_other_host, read_error
 from agentcore.host.calls.model_part import ArtifactReading, model_part
 from agentcore.host.calls.permission import Permission
 from agentcore.host.calls.prepare import Preparation
@@ -77,9 +77,11 @@ class Execution:
         """
         ruling, definition = call.ruling, prepared.tool.definition
         assert ruling is not None  # noqa: S101 - it was permitted
-        now = self._registry.tools.get(definition.name)
-        if now is None or not now.does_the_same_as(prepared.tool):
-            self._registry.get(definition.name)  # says what became of it
+        now = await self._preparation.tool_now(call, prepared)
+        if now.module.host != prepared.tool.module.host:
+            is_approved = ruling.approval is not None
+            raise on_other_host(now.module.host, prepared.tool.module.host, is_approved=is_approved)
+        if not now.does_the_same_as(prepared.tool):
             raise ToolError("module_stopping", f"tool {definition.name!r} changed meanwhile; try again", retryable=True)
         await self._permission.decide_again(call, prepared, ruling)
         if ruling.approval is not None:
@@ -172,7 +174,7 @@ class Execution:
         if result.untrusted or call.has_opened_untrusted:
             await self._permission.note_source(call)
         if (reader := call.request.reader) is not None:
-            reading = ArtifactReading(self._registry, reader)
+            reading = ArtifactReading(self._registry.tools_at(call.host), reader)
             result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
         limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
         if not fits(result, encoded, limit_bytes):

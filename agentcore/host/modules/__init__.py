@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from agentcore.host.modules.places import PlaceReport
     from agentcore.host.modules.routes import ModuleRoute, RouteTable
     from agentcore.host.modules.source_choice import remembered_sources
-    from agentcore.host.modules.tool_registry import ToolRegistry
+    from agentcore.host.modules.tool_registry import HostFacts, ToolRegistry
     from agentcore.host.modules.validation import invalid_arguments
 
 __all__ = [
     "RESERVED_NAMES",
+    "HostFacts",
     "ModuleRecord",
     "ModuleRoute",
     "PlaceReport",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "HostFacts": "agentcore.host.modules.tool_registry",
     "ModuleRecord": "agentcore.host.modules.module_record",
     "ModuleRoute": "agentcore.host.modules.routes",
     "PlaceReport": "agentcore.host.modules.places",

@@ -31,7 +31,7 @@ from agentcore.host.modules.module_record import ModuleRecord, ModuleState
 from agentcore.host.modules.places import NoPlaces, Place, PlacedModule, Places
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
 from agentcore.host.modules.source_choice import SourceChoice
-from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.modules.tool_registry import HostFacts, ToolRegistry
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
 
 log = structlog.get_logger(__name__)
@@ -257,6 +257,11 @@ class Lifecycle:
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Its machine is there again, and may offer other tools than before."""
         await self._refresh(record)
+
+    def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
+        """See `Modules.know_host`."""
+        self._registry.know_host(host, absent, facts)
+        self.merge()
 
     async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
         """Serve a module of another machine no more; its resources have ended with it."""

@@ -113,8 +113,8 @@ class ModuleRecord:
     """A module that is listed, or was.
 
     Args:
-        name: As app.json has it; of one on another machine `HOST/NAME`.
-        host: The host on another machine that runs it; empty: the server's own, which one in a process of its own is.
+        name: What it is called at the server: `shell_tools`, or `laptop/shell_tools` where it runs on another machine.
+        host: The host on another machine that has it; empty: it is the server's own, in whichever process.
         reason: Why it is `missing` or `failed`, in a sentence.
         traceback: The end of the traceback behind `reason`, if there was one.
         hooks: Hook name to implementation, as long as it is not stopped.

@@ -25,7 +25,7 @@ from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlacedModule
 from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.source_choice import SourceChoice
-from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.modules.tool_registry import HostFacts, ToolRegistry
 
 log = structlog.get_logger(__name__)
 
@@ -102,6 +102,15 @@ class Modules:
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Have the tools of a module of another machine read anew, which is there again."""
         await self._lifecycle.read_hosted_again(record)
+
+    def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
+        """Take note of a host on another machine.
+
+        Args:
+            absent: The names of the tools that it is known to have, while nothing of it is served; None: it is there.
+            facts: What models are told of it; None: it was forgotten.
+        """
+        self._lifecycle.know_host(host, absent, facts)
 
     async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
         """Serve a module of another machine no more."""

@@ -69,6 +69,7 @@ class PlacedModule(Protocol):
         outlives: Whether it goes on when this server ends.
         goes_on: Whether this server is about to end without it: then nothing of it is ended.
         is_away: Whether its machine is not connected just now, and may come back.
+        takes_nothing_new: Whether only calls on what lives there already are to go there.
     """
 
     @property
@@ -87,6 +88,8 @@ class PlacedModule(Protocol):
     def goes_on(self) -> bool: ...
     @property
     def is_away(self) -> bool: ...
+    @property
+    def takes_nothing_new(self) -> bool: ...
 
     async def wait_until_there(self, timeout_s: float) -> None:
         """Wait for a machine that is away.

@@ -1,12 +1,14 @@
-"""All tools of all ready modules: merged into one list, found by name, encoded once."""
+"""All tools of all ready modules: merged into one list for each host, found by name, encoded once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import pydantic_core
 
 from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
+from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator, or_left_to_place
 from agentcore.near_names import near_names, unknown_name
@@ -26,9 +28,13 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
         validate if placed is None or definition.name not in placed.reads_arguments else or_left_to_place(validate),
         compile_result_check(definition),
         LoweredSchema(definition.input_schema),
-        pydantic_core.to_json(definition.to_json() | {"module": module.name}),
+        pydantic_core.to_json(definition.to_json() | {"module": module.name} | _host_of(module)),
         definition.preview is not None if placed is None else definition.name in placed.looks_first,
     )
+
+
+def _host_of(module: ModuleRecord) -> dict[str, str]:
+    return {"host": module.host} if module.host else {}
 
 
 def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
@@ -39,40 +45,131 @@ def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
     return pydantic_core.to_json(form.write(tool.definition, tool.schema.to(form.dialect)))
 
 
-class ToolRegistry:
-    """Tools by name. Rebuilt when modules change; looked up by a dictionary.
+class HostFacts(NamedTuple):
+    """What is known of a host on another machine, for models whose tools act there.
 
-    `records` are all modules that are listed, or were, by name and in their order; whoever changes one rebuilds.
+    Args:
+        platform: Such as `Linux x86_64`; empty: it is not known.
+        folders: The folders that its tools work in.
+    """
+
+    platform: str = ""
+    folders: tuple[str, ...] = ()
+
+
+class ToolRegistry:
+    """Tools by name, as they are seen from each host. Rebuilt when modules change; looked up by a dictionary.
+
+    Whoever changes one of the first three attributes rebuilds.
+
+    Attributes:
+        records: The server's own modules that are listed, or were, by name and in their order.
+        hosted: Modules of hosts on other machines, by `HOST/NAME`.
+        absent: Hosts that are known and not connected: the names of the tools that they are known to have. None at
+            all: nothing is known of such a host, so that it may have any.
+        facts: What models are told of hosts.
+        own: The server's own tools.
+        tools: What there is where no host is chosen: the server's own tools; then, for names that it has not, those of
+            the first host by name.
+        version: Counts the changes.
     """
 
     def __init__(self) -> None:
         self.records: dict[str, ModuleRecord] = {}
         self.hosted: dict[str, ModuleRecord] = {}
         self.absent: dict[str, frozenset[str]] = {}
+        self.facts: dict[str, HostFacts] = {}
+        self.own: dict[str, RegisteredTool] = {}
         self.tools: dict[str, RegisteredTool] = {}
         self.version = 0
-        self._former: dict[str, str] = {}
-        self._encoded: dict[ToolFormat, bytes] = {}
+        self._of_host: dict[str, dict[str, RegisteredTool]] = {}
+        self._seen_from: dict[str, Mapping[str, RegisteredTool]] = {}
+        self._former: dict[tuple[str, str], str] = {}
+        self._encoded: dict[tuple[ToolFormat, str], bytes] = {}
         self._keeps_page_scripts = False
 
     def rebuild(self) -> None:
-        """Merge the tools of ready modules in their order; of two tools with one name the first counts.
+        """Merge the tools of ready modules in their order; of two tools with one name on one host the first counts.
 
         A tool that is left out is named in its module's `tool_errors`, together with who has the name.
         """
-        merged: dict[str, RegisteredTool] = {}
-        for module in (record for record in self.records.values() if record.state == "ready"):
-            module.conflicts.clear()
-            for tool in module.tools:
-                name = tool.definition.name
-                if name in merged:
-                    owner = merged[name].module.name
-                    module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
-                else:
-                    merged[name] = tool
-        self._former |= {name: tool.module.name for name, tool in self.tools.items()}
-        self.tools, self._encoded = merged, {}
+        for tools in (self.own, *self._of_host.values()):
+            for name, tool in tools.items():
+                self._former[tool.module.host, name] = tool.module.name
+        self.own = _merged(self.records.values())
+        hosts = sorted({record.host for record in self.hosted.values()})
+        self._of_host = {
+            host: _merged(record for record in self.hosted.values() if record.host == host) for host in hosts
+        }
+        self.tools = dict(self.own)
+        for tools in self._of_host.values():
+            self.tools = self.tools | {name: tool for name, tool in tools.items() if name not in self.tools}
+        self._encoded, self._seen_from = {}, {}
         self.version += 1
+
+    # -- hosts -------------------------------------------------------------------------------------------------
+
+    def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
+        """Take note of a host; None: nothing of it is absent, or it was forgotten. Whoever says so rebuilds."""
+        self.absent.pop(host, None)
+        self.facts.pop(host, None)
+        if absent is not None:
+            self.absent[host] = absent
+        if facts is not None:
+            self.facts[host] = facts
+
+    @property
+    def has_hosts(self) -> bool:
+        """Whether any host on another machine is known."""
+        return bool(self.hosted or self.absent)
+
+    def knows_host(self, host: str) -> bool:
+        """Whether there is a host of this name, connected or not."""
+        return host in self._of_host or host in self.absent
+
+    def is_connected(self, host: str) -> bool:
+        """Whether modules of a host can be called."""
+        return any(record.host == host and record.state == "ready" for record in self.hosted.values())
+
+    def choose(self, hosts: Sequence[str]) -> str:
+        """Of hosts that somebody wants, the first that is connected; else the first; empty: none is wanted."""
+        if len(hosts) > 1:
+            return next(filter(self.is_connected, hosts), hosts[0])
+        return hosts[0] if hosts else ""
+
+    def module(self, name: str) -> ModuleRecord | None:
+        """A module by its name, the server's own or a host's."""
+        return self.records.get(name) or self.hosted.get(name)
+
+    def tools_at(self, host: str) -> Mapping[str, RegisteredTool]:
+        """What there is where a host is chosen: its own tools, and those of others for names that it has not.
+
+        What a host is known to have and cannot be called there just now is not to be had of another machine either;
+        of a host of which nothing is known, nothing is.
+        """
+        if not host:
+            return self.tools
+        seen = self._seen_from.get(host)
+        if seen is None:
+            seen = self._seen_from[host] = self._look_from(host)
+        return seen
+
+    def _look_from(self, host: str) -> dict[str, RegisteredTool]:
+        if host not in self._of_host and not self.absent.get(host):
+            return {}
+        own = self._of_host.get(host, {})
+        held = self._held_by(host)
+        return own | {name: tool for name, tool in self.tools.items() if name not in own and name not in held}
+
+    def _held_by(self, host: str) -> set[str]:
+        """Names of tools that a host has, in whichever state."""
+        held = set(self.absent.get(host, ()))
+        records = [record for record in self.hosted.values() if record.host == host]
+        held |= {tool.definition.name for record in records for tool in (*record.tools, *record.withheld)}
+        down = {record.name for record in records if record.state not in ("ready", "stopped")}
+        return held | {name for (at, name), module in self._former.items() if at == host and module in down}
+
+    # -- page scripts ------------------------------------------------------------------------------------------
 
     @property
     def runs_page_scripts(self) -> bool:
@@ -89,54 +186,112 @@ class ToolRegistry:
         finally:
             self._keeps_page_scripts = False
 
-    def get(self, name: str) -> RegisteredTool:
-        """The tool of this name.
+    # -- one tool ----------------------------------------------------------------------------------------------
 
+    def get(self, name: str, host: str = "") -> RegisteredTool:
+        """The tool of this name, as it is seen from a host; never that of another machine in place of the host's own.
+
+        Args:
+            host: The host; empty: none is chosen.
         Raises:
-            ToolError: `unknown_tool` with near names; `module_stopping` or `module_failed` when it was there.
+            ToolError: `unknown_tool` with near names; `module_stopping` or `module_failed` when it was there;
+                `host_not_found`; `host_away`: the host is known to have it, and is not connected.
         """
-        tool = self.tools.get(name)
+        tool = (self.tools_at(host) if host else self.tools).get(name)
         if tool is not None:
             return tool
-        module = self.records.get(self._former.get(name, ""))
-        if module is not None and module.state in ("stopping", "loading"):
-            raise ToolError(
-                "module_stopping",
-                f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment",
-                retryable=True,
-                module=module.name,
-            )
-        if module is not None and module.state == "failed":
-            raise ToolError(
-                "module_failed",
-                f"module {module.name!r} of tool {name!r} has failed: {module.reason}",
-                module=module.name,
-            )
-        if (waiting := self._withheld(name)) is not None:
+        error = self._why_down(name, host) or self.why_away(name, host) or self._why_down(name, "")
+        if error is not None:
+            raise error
+        if (waiting := self._withheld(name, host)) is not None:
             message = (
                 f"tool {name!r} of module {waiting!r} is new, or another than the person has seen, and waits for them "
                 "in the approval view"
             )
             raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
-        near = near_names(name, self.tools)
+        near = near_names(name, self.tools_at(host))
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
 
-    def _withheld(self, name: str) -> str | None:
+    def _why_down(self, name: str, host: str) -> ToolError | None:
+        """What a call of a tool gets whose module is not ready; None: there is none of this name on the host."""
+        module = self.module(self._former.get((host, name), ""))
+        if module is not None and module.state in ("stopping", "loading"):
+            message = f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment"
+            return ToolError("module_stopping", message, retryable=True, module=module.name)
+        if module is not None and module.state == "failed":
+            message = f"module {module.name!r} of tool {name!r} has failed: {module.reason}"
+            return ToolError("module_failed", message, module=module.name)
+        return None
+
+    def why_away(self, name: str, host: str) -> ToolError | None:
+        """What a call of a tool gets that is where nobody can call it just now; None: it is not that.
+
+        Args:
+            host: Where it is wanted; empty: anywhere.
+        """
+        if host and not self.knows_host(host):
+            message = f"there is no host {host!r}; `agentcore hosts` lists those there are"
+            return ToolError("host_not_found", message, host=host, hosts=sorted({*self._of_host, *self.absent}))
+        if host and host not in self._of_host and not self.absent.get(host):
+            return host_away(host, f"host {host!r} is not connected, and nothing is called on another machine instead")
+        for away in (host,) if host else sorted(self.absent):
+            if name in self.absent.get(away, ()):
+                return host_away(away, f"tool {name!r} is on host {away!r}, which is not connected")
+        return None
+
+    def _withheld(self, name: str, host: str) -> str | None:
         """The module of a tool that waits for a person; None: there is none of this name."""
-        for record in self.records.values():
-            if record.state == "ready" and any(tool.definition.name == name for tool in record.withheld):
+        for record in (*self.records.values(), *self.hosted.values()):
+            is_meant = record.state == "ready" and (not host or record.host in ("", host))
+            if is_meant and any(tool.definition.name == name for tool in record.withheld):
                 return record.name
         return None
 
-    def stood_in_for(self) -> frozenset[str]:
-        """Modules whose tools a ready module offers in its own form."""
-        ready = (record for record in self.records.values() if record.state == "ready")
-        return frozenset(name for record in ready for name in record.manifest.stands_in_for)
+    def of_module(self, module: str, name: str) -> RegisteredTool | None:
+        """The tool of a module, if that has it now and offers it."""
+        host = host_in(module)
+        tool = (self._of_host.get(host, {}) if host else self.own).get(name)
+        return tool if tool is not None and tool.module.name == module else None
 
-    def encoded(self, form: ToolFormat) -> bytes:
+    # -- all tools ---------------------------------------------------------------------------------------------
+
+    def stood_in_for(self, host: str = "") -> frozenset[str]:
+        """Modules whose tools a ready module offers in its own form, as it is seen from a host."""
+        found: set[str] = set()
+        for record in (*self.records.values(), *self.hosted.values()):
+            if record.state == "ready":
+                names = record.manifest.stands_in_for
+                found |= {f"{record.host}/{name}" if record.host else name for name in names}
+                if record.host == host:
+                    found |= set(names)
+        return frozenset(found)
+
+    def encoded(self, form: ToolFormat, host: str = "") -> bytes:
         """The list as JSON, put together of the encoded definitions once until the tools change."""
-        body = self._encoded.get(form)
+        body = self._encoded.get((form, host))
         if body is None:
-            tools = b",".join([encoded_in(tool, form) for tool in self.tools.values()])
-            body = self._encoded[form] = b'{"tools":[' + tools + b"]}"
+            tools = b",".join([encoded_in(tool, form) for tool in self.tools_at(host).values()])
+            body = b'{"tools":[' + tools + b"]}"
+            if not host or self.knows_host(host):  # of names that anybody may think of nothing is kept
+                self._encoded[form, host] = body
         return body
+
+
+def host_away(host: str, message: str) -> ToolError:
+    """What a call gets whose host is not connected."""
+    return ToolError("host_away", f"{message}; try again once it is", retryable=True, host=host)
+
+
+def _merged(modules: Iterable[ModuleRecord]) -> dict[str, RegisteredTool]:
+    """The tools of those that are ready, by name."""
+    merged: dict[str, RegisteredTool] = {}
+    for module in (record for record in modules if record.state == "ready"):
+        module.conflicts.clear()
+        for tool in module.tools:
+            name = tool.definition.name
+            if name in merged:
+                owner = merged[name].module.name
+                module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
+            else:
+                merged[name] = tool
+    return merged

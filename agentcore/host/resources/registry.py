@@ -27,6 +27,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
 from agentcore.valid_text import valid_text
@@ -70,7 +71,7 @@ class ResourceRegistry:
     def __init__(self, events: EventBus) -> None:
         self._events = events
         self._entries: dict[str, _Entry] = {}
-        self._planned: dict[tuple[str, str], _Entry] = {}
+        self._planned: dict[tuple[str, str], dict[str, _Entry]] = {}
         self._next_index: dict[tuple[str, str], int] = {}
         self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
         self._ended: dict[tuple[str, str], dict[int, str | None]] = {}
@@ -97,32 +98,39 @@ class ResourceRegistry:
     def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
         """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
 
-        Calls that wait for a person share one, and when none of them runs, there was none.
+        Calls that wait for a person share one on each host, and when none of them runs, there was none.
 
         Raises:
             ToolError: `too_many_resources`.
         """
-        series = (session_id, resource_type)
-        entry = self._planned.get(series)
+        series, host = (session_id, resource_type), host_in(owner)
+        entry = self._planned.get(series, {}).get(host)
         if entry is None:
-            entry = self._planned[series] = self._make(owner, resource_type, session_id)
+            entry = self._make(owner, resource_type, session_id)
             entry.is_planned = True
             entry.resource.last_url = self._take_ended(series)
+            self._planned.setdefault(series, {})[host] = entry
         return entry.resource
 
     def planned(self, resource_id: str) -> Resource | None:
         """The resource of this id that is planned and does not live yet."""
-        return next(
-            (entry.resource for entry in self._planned.values() if entry.resource.resource_id == resource_id), None
-        )
+        entry = self._find_planned(resource_id)
+        return None if entry is None else entry.resource
+
+    def _find_planned(self, resource_id: str) -> _Entry | None:
+        entries = (entry for planned in self._planned.values() for entry in planned.values())
+        return next((entry for entry in entries if entry.resource.resource_id == resource_id), None)
 
     def begin(self, resource: Resource) -> None:
         """Let a planned resource live; nothing to do for any other."""
         series = (resource.session_id, resource.resource_type)
-        entry = self._planned.get(series)
-        if entry is None or entry.resource is not resource:
+        planned = self._planned.get(series, {})
+        entry = next((each for each in planned.values() if each.resource is resource), None)
+        if entry is None:
             return
-        del self._planned[series]
+        del planned[host_in(entry.owner)]
+        if not planned:
+            del self._planned[series]
         resource.status = "starting"
         resource.created_at_ms = _now_ms()
         self._entries[resource.resource_id] = entry
@@ -137,7 +145,8 @@ class ResourceRegistry:
         if entry.is_used or entry.busy:
             return
         del self._entries[resource.resource_id]
-        self._planned[(resource.session_id, resource.resource_type)] = entry
+        series = (resource.session_id, resource.resource_type)
+        self._planned.setdefault(series, {})[host_in(entry.owner)] = entry
         resource.status = "closed"
         self._changed(resource)
 
@@ -170,6 +179,11 @@ class ResourceRegistry:
         entry = self._entries.get(resource_id)
         return None if entry is None else entry.owner
 
+    def host_of(self, resource_id: str) -> str | None:
+        """The host on another machine where a resource is, or is planned; empty: the server; None: there is none."""
+        entry = self._entries.get(resource_id) or self._find_planned(resource_id)
+        return None if entry is None else host_in(entry.owner)
+
     def next_index(self, session_id: str, resource_type: str) -> int:
         """The index of the resource of this type that the session gets next."""
         return self._next_index.get((session_id, resource_type), 0)
@@ -199,33 +213,46 @@ class ResourceRegistry:
 
     def _take_ended(self, series: tuple[str, str]) -> str | None:
         """The last address of the first that ended, once: whatever is made from now on begins anew."""
-        if series in self._planned:
-            self._planned[series].resource.last_url = None
+        for entry in self._planned.get(series, {}).values():
+            entry.resource.last_url = None
         ended = self._ended.pop(series, {})
         return ended[min(ended)] if ended else None
 
     def list(
-        self, *, owner: str | None = None, session_id: str | None = None, resource_type: str | None = None
+        self,
+        *,
+        owner: str | None = None,
+        session_id: str | None = None,
+        resource_type: str | None = None,
+        host: str | None = None,
     ) -> list[Resource]:
-        """Resources in the order they were made, filtered."""
+        """Resources in the order they were made, filtered; `host`: of modules of this host, empty for the server's."""
         return [
             entry.resource
             for entry in self._entries.values()
             if owner in (None, entry.owner)
             and session_id in (None, entry.resource.session_id)
             and resource_type in (None, entry.resource.resource_type)
+            and (host is None or host_in(entry.owner) == host)
         ]
 
-    def by_key(self, resource_type: str, key: str, value: str) -> Resource:
+    def by_key(self, resource_type: str, key: str, value: str, host: str = "") -> Resource:
         """The resource that bears this key.
 
+        Args:
+            host: Whose counts, where several hosts have one; empty: the server's.
         Raises:
             ToolError: `resource_not_found`.
         """
+        found: _Entry | None = None
         for entry in self._entries.values():
             if entry.resource.resource_type == resource_type and entry.resource.keys.get(key) == value:
-                return entry.resource
-        raise _not_found(value)
+                if host_in(entry.owner) == host:
+                    return entry.resource
+                found = found or entry
+        if found is None:
+            raise _not_found(value)
+        return found.resource
 
     def why_gone(self, resource_type: str, key: str | None, value: str, session_id: str | None) -> str:
         """What its module said of a resource that has this id, or bore this key, when it released it; empty: nothing.
@@ -324,7 +351,12 @@ class ResourceRegistry:
 
     async def release_owned(self, owner: str, reason: str = "") -> None:
         """End all resources of a module, and forget those that were planned for it."""
-        self._planned = {series: entry for series, entry in self._planned.items() if entry.owner != owner}
+        for series, planned in list(self._planned.items()):
+            left = {host: entry for host, entry in planned.items() if entry.owner != owner}
+            if left:
+                self._planned[series] = left
+            else:
+                del self._planned[series]
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id, reason=reason)
 

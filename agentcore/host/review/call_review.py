@@ -8,6 +8,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest
 from agentcore.host.calls.call import Call, CallRequest
+from agentcore.host.calls.errors import on_other_host
 from agentcore.host.calls.permission import Permission, refused
 from agentcore.host.calls.prepare import Preparation
 from agentcore.host.policy.approval_policy import ApprovalPolicy
@@ -48,10 +49,13 @@ class CallReview:
 
     async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
         tool, principal = request.definition.name, request.principal
+        session_id, agent_id, mode = request.session_id, request.agent_id, request.mode
         call = Call.of(
-            CallRequest(tool, arguments, principal, request.session_id, agent_id=request.agent_id, mode=request.mode)
+            CallRequest(tool, arguments, principal, session_id, agent_id=agent_id, mode=mode, host=request.host)
         )
         prepared = await self._preparation.prepare(call, may_create=False)
+        if (host := prepared.tool.module.host) != request.host:
+            raise on_other_host(host, request.host, is_approved=True)
         definition = prepared.tool.definition
         if definition != request.definition:
             raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")

@@ -13,6 +13,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.config.app_json import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
+from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.review.call_review import CallReview
@@ -121,7 +122,15 @@ class _Comparison:
         arguments = _arguments(row)
         agent_id, mode = await self._mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
-        request = CallRequest(row.tool, arguments, principal, session_id=row.session_id, agent_id=agent_id, mode=mode)
+        request = CallRequest(
+            row.tool,
+            arguments,
+            principal,
+            session_id=row.session_id,
+            agent_id=agent_id,
+            mode=mode,
+            host=host_in(row.module),
+        )
         return await self._review.inspect(request)
 
     async def _mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:

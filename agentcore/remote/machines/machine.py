@@ -22,6 +22,7 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.host import Host
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlaceReport, PlaceState
+from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.machines.module import HostedModule, hosted_module
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.link import HostLink
@@ -274,7 +275,7 @@ class Machine:
                 await self._take_in(link, member)
             else:
                 await self._host.modules.read_hosted_again(kept.record)
-        self._host.registry.absent.pop(self.name, None)
+        self._host.modules.know_host(self.name, None, HostFacts(told.platform, tuple(told.workspace)))
 
     async def _take_in(self, link: HostLink, told: HeldModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
@@ -348,10 +349,16 @@ class Machine:
         self._instance = ""
         self._end_timers()
         self._end_calls(reason)
-        names = frozenset(tool for each in self.records() for tool in self._host.definition_review.accepted(each.name))
-        if self.known is not None:
-            self._host.registry.absent[self.name] = names
+        self.miss()
         self._later(self._lose_modules(reason))
+
+    def miss(self) -> None:
+        """Nothing of it is served: no other machine does what it was to do."""
+        review = self._host.definition_review
+        tools = frozenset(tool for module in review.modules_of(self.name) for tool in review.accepted(module))
+        known = self.known
+        if known is not None:
+            self._host.modules.know_host(self.name, tools, HostFacts(known.platform))
 
     async def _lose_modules(self, reason: str) -> None:
         async with self._changing:
@@ -488,7 +495,7 @@ class Machine:
         if self._link is not None:
             self._link.peer.end("this host was forgotten")
         self._lose("its host was forgotten")
-        self._host.registry.absent.pop(self.name, None)
+        self._host.modules.know_host(self.name, None, None)
         await self._settle()
 
     def tell_origins(self) -> None:

@@ -33,20 +33,14 @@ class Machines:
     def __init__(self, host: Host, named: Mapping[str, RemoteHostConfig], taken: Sequence[str]) -> None:
         self._host, self._named, self._taken = host, named, frozenset(taken)
         self._machines = {each.name: self._machine(each) for each in host.store.host_keys.hosts()}
-        for name in self._machines:
-            self._miss(name)
+        for machine in self._machines.values():
+            machine.miss()
         host.host_pairings.let_in = self._let_in
         self._timer: asyncio.TimerHandle | None = None
 
     def _machine(self, known: KnownHost) -> Machine:
         named = self._named.get(known.name)
         return Machine(known, {"": KEEP_MINUTES} if named is None else named.keeps(), self._host)
-
-    def _miss(self, name: str) -> None:
-        """It has not dialled in yet: no other machine does what it was to do."""
-        review = self._host.definition_review
-        tools = [tool for module in review.modules_of(name) for tool in review.accepted(module)]
-        self._host.registry.absent[name] = frozenset(tools)
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -123,7 +117,7 @@ class Machines:
         known = self._host.store.host_keys.named(offer.name)
         assert known is not None  # noqa: S101 - added above
         self._machines[offer.name] = self._machine(known)
-        self._miss(offer.name)
+        self._machines[offer.name].miss()
         self._host.events.publish("hosts.changed", {"host": offer.name})
         return key
 

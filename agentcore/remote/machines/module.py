@@ -65,6 +65,11 @@ class HostedModule(RemoteModule):
         """See `PlacedModule.is_away`."""
         return not self.machine.is_there
 
+    @property
+    def takes_nothing_new(self) -> bool:
+        """See `PlacedModule.takes_nothing_new`."""
+        return self.machine.is_drained
+
     async def wait_until_there(self, timeout_s: float) -> None:
         """Wait for its host, which may be away.
 

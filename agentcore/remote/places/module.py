@@ -76,6 +76,11 @@ class RemoteModule:
         """See `PlacedModule.is_away`."""
         return False
 
+    @property
+    def takes_nothing_new(self) -> bool:
+        """See `PlacedModule.takes_nothing_new`."""
+        return False
+
     async def wait_until_there(self, timeout_s: float) -> None:
         """See `PlacedModule.wait_until_there`: a process of this machine is there, or its module has failed."""
 

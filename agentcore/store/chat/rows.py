@@ -47,6 +47,7 @@ class ChatSessionRow(NamedTuple):
         cached_tokens: Those of the tokens that were sent which the provider had kept.
         model_scales: How the session's models count tokens, and how long their contexts are, as JSON text.
         context: How full the model's context was after its last answer, as JSON text; None: it has not answered.
+        host: The host on another machine that its calls go to; empty: the server; None: as the agent says.
     """
 
     session_id: str
@@ -74,6 +75,7 @@ class ChatSessionRow(NamedTuple):
     cached_tokens: int = 0
     model_scales: str | None = None
     context: str | None = None
+    host: str | None = None
 
 
 class UsedTokens(NamedTuple):

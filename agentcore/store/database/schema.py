@@ -420,6 +420,11 @@ _HOST_KEYS = (
     """,
 )
 
+_SESSION_HOST = (
+    # the host on another machine that a person chose for the session; empty: the server; null: as its agent says
+    "ALTER TABLE chat_sessions ADD COLUMN host TEXT",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -442,6 +447,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
+    _SESSION_HOST,
     _HOST_KEYS,
 )
 """The statements of each step, in order."""

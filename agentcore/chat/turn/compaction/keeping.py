@@ -25,7 +25,8 @@ Count = Callable[[ModelResponse], Awaitable[None]]
 class _Keeper:
     def __init__(self, host: Host, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
         self._host, self._session_id, self._stream, self._count = host, session_id, stream, count
-        self._reading = ArtifactReading(host.registry, reader)
+        registry = host.registry
+        self._reading = ArtifactReading(registry.tools_at(stream.live.where(registry)), reader)
 
     def call_for(self, artifact_id: str) -> str:
         """See `CompactionKeeper.call_for`."""

@@ -1,0 +1,75 @@
+"""Which host a call goes to: decided here, for every surface, and nowhere else."""
+
+from typing import Any
+
+from agentcore.api import Resource
+from agentcore.errors import ToolError
+from agentcore.host.calls.call import Call
+from agentcore.host.calls.conversation import ConversationSlot
+from agentcore.host.declarations.hosted_names import host_title
+from agentcore.host.modules.module_record import RegisteredTool
+from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.resources.registry import ResourceRegistry
+
+
+class Routing:
+    """Finds the tools of calls."""
+
+    def __init__(self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot) -> None:
+        self._registry, self._resources, self._conversation = registry, resources, conversation
+
+    async def tool_of(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
+        """The tool that a call means: that of the host where its resource is, else of the host that is chosen for it.
+
+        `call.host` is that host from now on.
+
+        Args:
+            given: Its arguments.
+            resource_id: The resource that its caller has named beside them.
+        Raises:
+            ToolError: As `ToolRegistry.get`; `unknown_tool`: the host that has the resource has no such tool.
+        """
+        name = call.request.tool
+        call.host = await self._chosen(call)
+        if not self._registry.has_hosts:
+            return self._registry.get(name, call.host)
+        resource = self._resource(call, given, resource_id)
+        host = None if resource is None else self._resources.host_of(resource.resource_id)
+        if resource is None or host is None:
+            return self._registry.get(name, call.host)
+        call.host = host
+        tool = self._registry.get(name, host)
+        if tool.module.host != host:
+            what = resource.resource_type.replace("_", " ")
+            message = f"the {what} {resource.resource_id!r} is on {host_title(host)}, which has no tool {name!r}"
+            raise ToolError("unknown_tool", message, tool=name, resource_id=resource.resource_id, host=host)
+        return tool
+
+    async def _chosen(self, call: Call) -> str:
+        """The host that is chosen for a call, by whoever is nearest to it; empty: none is."""
+        if call.request.host:
+            return call.request.host
+        if call.parent is not None and (inherited := call.parent.host_inside):
+            return inherited
+        chat = self._conversation.chat
+        return "" if chat is None else self._registry.choose(await chat.hosts_of(call.session_id))
+
+    def _resource(self, call: Call, given: dict[str, Any], resource_id: str | None) -> Resource | None:
+        """The resource that a call names, if it may reach it."""
+        name = call.request.tool
+        tool = self._registry.tools_at(call.host).get(name) or self._registry.tools.get(name)
+        use = None if tool is None else tool.definition.resource
+        if use is None:
+            return None
+        named = resource_id if resource_id is not None and use.key is None else given.get(use.argument)
+        if not isinstance(named, str):
+            return None
+        try:
+            if use.key is not None:
+                resource = self._resources.by_key(use.type, use.key, named, call.host)
+            else:
+                resource = self._resources.planned(named) or self._resources.get(named)
+        except ToolError:
+            return None  # why it cannot be reached is said when it is needed
+        is_reachable = call.is_of_person or resource.session_id == call.session_id
+        return resource if is_reachable and resource.resource_type == use.type else None
