@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {Localized, formatDay, t} from '../base/i18n.js';
+import {Localized, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {client} from '../client/client.js';
 import {confirm} from '../ui/overlay/confirm.js';
@@ -66,7 +66,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
           <div class="row">
             <input id="code" .value=${this._code} required maxlength=${CODE_CHARACTERS} autocomplete="off" autocapitalize="characters" spellcheck="false"
               aria-invalid=${this._failure ? 'true' : 'false'} aria-describedby="hint failure" @input=${this._type}>
-            <button ?disabled=${this._isBusy} aria-busy=${this._isBusy}><ac-icon name=${this._isBusy ? 'loader-circle' : 'plus'}></ac-icon>${t('approval.hostAdd')}</button>
+            <button ?disabled=${this._isBusy} aria-busy=${this._isBusy}><ac-icon name=${this._isBusy ? 'loader-circle' : 'eye'}></ac-icon>${t('approval.hostAdd')}</button>
           </div>
           <p id="hint" class="hint">${t('approval.hostCodeHint')}</p>
           <p id="failure" class="field-error" role="alert">${this._failure}</p>
@@ -83,7 +83,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
         <div class="about">
           <span class="name">${name}</span><ac-state room="hosts" .state=${state}></ac-state>
           ${address ? html`<span class="muted small">${visibleLine(address).parts}</span>` : nothing}
-          ${pairedAt === null ? nothing : html`<span class="muted small">${t('approval.hostSince', {day: formatDay(pairedAt)})}</span>`}
+          ${pairedAt === null ? nothing : html`<span class="muted small">${t('approval.hostSince', {time: formatTime(pairedAt, {seconds: false})})}</span>`}
         </div>
         <button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button>
       </li>`;

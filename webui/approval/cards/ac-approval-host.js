@@ -51,6 +51,7 @@ export class AcApprovalHost extends Localized(LitElement) {
     .tools li { display: grid; gap: var(--ac-space-1); padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-border); }
     .tools .which { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
     code { overflow-wrap: anywhere; unicode-bidi: isolate; direction: ltr; }
+    .facts { grid-template-columns: minmax(0, 1fr); }
     .facts code { display: block; }
   `];
 
