@@ -63,7 +63,15 @@ async def test_host_is_added_by_its_code_and_forgotten(ui, shed):
         await look(page, (await agent.code()).lower().replace("-", " "))
         card = page.get_by_role("article", name="Add the host shed")
         await expect(card).to_be_focused()
-        for text in ("127.0.0.1", "agentcore 0.1.0", str(shed.workspace), "Far", "far_look", "Dig a hole there.", "Runs code"):
+        for text in (
+            "127.0.0.1",
+            "agentcore 0.1.0",
+            str(shed.workspace),
+            "Far",
+            "far_look",
+            "Dig a hole there.",
+            "Runs code",
+        ):
             await expect(card).to_contain_text(text)
         await counts(accept(page, "shed"), page).click()
         await expect(page.get_by_text("shed was added. It connects by itself.")).to_be_visible()
@@ -121,7 +129,11 @@ async def test_address_of_the_page_leads_to_the_field(ui):
 def lying(tools=1, **others):
     """A host that says whatever may mislead."""
     hidden = "safe\u202egpj.exe\u200b"
-    tool = {"name": "look\u200b", "description": f"Reads.\n{hidden}", "effects": ["read", "dangerous", "harm\u202eless"]}
+    tool = {
+        "name": "look\u200b",
+        "description": f"Reads.\n{hidden}",
+        "effects": ["read", "dangerous", "harm\u202eless"],
+    }
     modules = [{"name": "m", "title": hidden, "description": "x" * 400, "tools": [tool] * tools}]
     return {
         "pairingId": "host_1",

@@ -15,8 +15,24 @@ def remote(name: str = "laptop", state: str = "running", **others: Any) -> dict[
     """One host, as `GET /api/hosts` has it."""
     is_known, is_up = state != "waiting", state in ("running", "draining", "drained")
     modules = [
-        {"name": f"{name}/fs_tools", "title": "Files", "state": "ready", "isListed": True, "reason": "", "tools": 12, "waiting": 0},
-        {"name": f"{name}/shell_tools", "title": "Shell", "state": "ready", "isListed": True, "reason": "", "tools": 4, "waiting": 2},
+        {
+            "name": f"{name}/fs_tools",
+            "title": "Files",
+            "state": "ready",
+            "isListed": True,
+            "reason": "",
+            "tools": 12,
+            "waiting": 0,
+        },
+        {
+            "name": f"{name}/shell_tools",
+            "title": "Shell",
+            "state": "ready",
+            "isListed": True,
+            "reason": "",
+            "tools": 4,
+            "waiting": 2,
+        },
     ]
     host = {
         "name": name,

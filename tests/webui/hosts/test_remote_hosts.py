@@ -30,9 +30,11 @@ async def show(start_webui):
         recorded = RecordedHosts(hosts)
         await recorded.answer(page)
         await page.goto(f"{ui.address}/#/hosts")
-        await page.get_by_role("heading", level=1, name="Hosts").or_(
-            page.get_by_role("heading", level=1, name="主机")
-        ).wait_for()
+        await (
+            page.get_by_role("heading", level=1, name="Hosts")
+            .or_(page.get_by_role("heading", level=1, name="主机"))
+            .wait_for()
+        )
         return page, recorded
 
     return open_view
@@ -47,7 +49,16 @@ async def test_host_is_shown_with_where_it_is_and_what_it_offers(show):
     page, _ = await show(busy)
     shown = host_card(page)
     for text in (
-        *("Running", "192.168.1.23", "Linux x86_64", "0.1.0", "12 ms", "/home/ann/projects", "Connected since", "Added"),
+        *(
+            "Running",
+            "192.168.1.23",
+            "Linux x86_64",
+            "0.1.0",
+            "12 ms",
+            "/home/ann/projects",
+            "Connected since",
+            "Added",
+        ),
         *("Files", "12 tools", "Shell", "4 tools", "2 terminal"),
     ):
         await expect(shown).to_contain_text(text)
@@ -137,7 +148,15 @@ def lying():
     long = "very" * 200
     hidden = "safe\u202egpj.exe\u200b"
     modules = [
-        {"name": f"laptop/m{n}", "title": hidden + long, "state": "ready", "isListed": True, "reason": "", "tools": 999, "waiting": n}
+        {
+            "name": f"laptop/m{n}",
+            "title": hidden + long,
+            "state": "ready",
+            "isListed": True,
+            "reason": "",
+            "tools": 999,
+            "waiting": n,
+        }
         for n in range(30)
     ]
     return remote(platform=hidden, version=long, address=f"{long}\nRunning", workspace=[long, hidden], modules=modules)
