@@ -20,6 +20,8 @@ class CallFacts:
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
         named_paths: Where the arguments of a tool without a preview lead, links followed.
+        host: The host on another machine where it would run; empty: at the server.
+        host_roots: The workspace folders there, as it says.
     """
 
     principal: Principal
@@ -30,6 +32,8 @@ class CallFacts:
     agent_id: str = ""
     mode: ApprovalMode = "ask"
     named_paths: tuple[str, ...] = ()
+    host: str = ""
+    host_roots: tuple[str, ...] = ()
 
     @property
     def effects(self) -> frozenset[Effect]:

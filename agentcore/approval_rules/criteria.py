@@ -46,6 +46,7 @@ class Criterion(ABC):
         absent: The pattern of a rule that says nothing of it.
         label: What a person reads beside what a call has of it, by language; empty: that is not shown by itself.
         looks_at_paths: Whether it has to be known where paths in arguments lead.
+        holds_always: Whether calls are held against it also where nothing is said of it.
     """
 
     key: ClassVar[str]
@@ -54,6 +55,7 @@ class Criterion(ABC):
     absent: ClassVar[Any] = None
     label: ClassVar[Mapping[str, str]] = {}
     looks_at_paths: ClassVar[bool] = False
+    holds_always: ClassVar[bool] = False
 
     def __init__(self, pattern: Any, roots: Sequence[str]) -> None:
         self.pattern = pattern
@@ -110,6 +112,10 @@ class TextCriterion(Criterion):
     def compile(cls, pattern: str, roots: Sequence[str]) -> _Matcher:
         """The pattern, ready to be held against texts; `roots` are the real paths of the workspace roots."""
 
+    def _matcher_for(self, facts: "CallFacts") -> _Matcher:
+        """The pattern as it is to be held against a call: on another machine, roots are others."""
+        return self._matcher if not facts.host else self.compile(self.pattern, facts.host_roots)
+
     @classmethod
     def is_certain(cls, facts: "CallFacts") -> bool:
         """Whether `values` are all that the call has of this kind."""
@@ -121,7 +127,8 @@ class TextCriterion(Criterion):
             return self.unknown
         if surely and not self.is_certain(facts):
             return self.uncertain
-        found = [self._matcher.matches(value, surely=surely) for value in values]
+        matcher = self._matcher_for(facts)
+        found = [matcher.matches(value, surely=surely) for value in values]
         return None if (all(found) if surely else any(found)) else f"{self.mismatch} {self.pattern}"
 
 
@@ -310,6 +317,45 @@ class Agents(Criterion):
         return None if is_meant else f"it is for agents: {', '.join(self.pattern)}"
 
 
+class RunsOn(TextCriterion):
+    """The host on another machine where a call runs."""
+
+    key = "on_host"
+    field = Annotated[str, StringConstraints(min_length=1, max_length=100)] | None
+    description = (
+        "Pattern of the host on another machine where the call runs; `*`: any, and the server too. Without it a rule "
+        "that allows is for the server alone, and one that asks or denies is for all."
+    )
+    holds_always = True
+    unknown = "it runs on the server"
+    mismatch = "it does not run on a host like"
+
+    def __init__(self, pattern: str | None, roots: Sequence[str]) -> None:
+        super().__init__(pattern, roots)
+
+    @classmethod
+    def compile(cls, pattern: str | None, roots: Sequence[str]) -> _Matcher:
+        return _NamePattern(pattern or "")
+
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        return (facts.host,) if facts.host else ()
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        if self.pattern is None:
+            # what was allowed for one machine says nothing of another
+            return f"it is for the server, and the call runs on host {facts.host}" if surely and facts.host else None
+        return None if self.pattern == "*" else super().differs(facts, surely=surely)
+
+
+class _NamePattern:
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    def matches(self, text: str, /, *, surely: bool) -> bool:
+        return fnmatchcase(text, self._pattern)
+
+
 class Callers(Criterion):
     """Who calls."""
 
@@ -322,7 +368,9 @@ class Callers(Criterion):
         return None if facts.principal.kind in self.pattern else f"it is for calls of: {', '.join(self.pattern)}"
 
 
-KINDS: tuple[type[Criterion], ...] = (Tool, TouchedPath, Command, WorkingFolder, Url, Arguments, Agents, Callers)
+Kinds = tuple[type[Criterion], ...]
+
+KINDS: Kinds = (Tool, TouchedPath, Command, WorkingFolder, Url, Arguments, RunsOn, Agents, Callers)
 """All kinds, in the order in which people see them."""
 
 OFFERED: tuple[type[Criterion], ...] = (Command, Url, TouchedPath, Arguments)
@@ -343,7 +391,11 @@ class Criteria:
     """
 
     def __init__(self, patterns: Mapping[str, Any], roots: Sequence[str]) -> None:
-        self._criteria = [kind(patterns[kind.key], roots) for kind in KINDS if kind.key in patterns]
+        self._criteria = [
+            kind(patterns.get(kind.key, kind.absent), roots)
+            for kind in KINDS
+            if kind.key in patterns or kind.holds_always
+        ]
         self.looks_at_paths = any(criterion.looks_at_paths for criterion in self._criteria)
         self._names_tool = bool(patterns.get(Tool.key, Tool.absent).strip("*?"))
 
@@ -386,8 +438,10 @@ def offered(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:
         facts: The call.
         roots: Real paths of the workspace roots: what is wider than one of them is not offered.
     """
-    found = (kind.offered(facts, roots) for kind in OFFERED)
-    return next((patterns for patterns in found if patterns is not None), ())
+    found = (kind.offered(facts, facts.host_roots if facts.host else roots) for kind in OFFERED)
+    patterns = next((patterns for patterns in found if patterns is not None), ())
+    where = {RunsOn.key: escaped(facts.host)} if facts.host else {}
+    return [{**each, **where} for each in patterns]
 
 
 def _is_list(value: Any) -> bool:

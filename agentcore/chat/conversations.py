@@ -29,7 +29,7 @@ from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
 from agentcore.host.calls import Reply
 from agentcore.host.event_types import ENVELOPE
-from agentcore.host.policy import client_in, owner_of
+from agentcore.host.policy import PERSONS, client_in, owner_of
 from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
 
 
@@ -108,21 +108,36 @@ class Conversations:
     # -- keeping ---------------------------------------------------------------------------------------------------
 
     async def create(
-        self, by: Principal, *, agent_id: str, model: str, mode: str | None, user_id: str = ""
+        self,
+        by: Principal,
+        *,
+        agent_id: str,
+        model: str,
+        mode: str | None,
+        user_id: str = "",
+        host: str | None = None,
     ) -> SessionDetail:
         """Make a session under an id of the server's.
 
         Raises:
-            ToolError: `agent_not_found`.
+            ToolError: `agent_not_found`, `host_not_found`, `forbidden`.
         """
         self._settings().agent(agent_id)
+        if host is not None:
+            self._check_host(by, host)
         row = await self._chats.create(
-            f"s_{secrets.token_hex(12)}", owner=owner_of(by), user_id=user_id, agent_id=agent_id, model=model, mode=mode
+            f"s_{secrets.token_hex(12)}",
+            owner=owner_of(by),
+            user_id=user_id,
+            agent_id=agent_id,
+            model=model,
+            mode=mode,
+            host=host,
         )
         return await self.show(row.session_id)
 
     async def change(self, session_id: str, values: Mapping[str, str | None]) -> SessionDetail:
-        """Change title, model, agent or mode (columns of the session).
+        """Change title, model, agent, mode or host (columns of the session).
 
         Raises:
             ToolError: `session_not_found`, `agent_not_found`, `model_not_found`.
@@ -144,6 +159,25 @@ class Conversations:
         said = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
         self._publish(session_id, "session.changed", said)
         return changed
+
+    async def change_host(self, session_id: str, host: str | None, by: Principal) -> SessionDetail:
+        """Have the calls of a session go to a host from now on, also those of the turn that goes on.
+
+        Args:
+            session_id: The session.
+            host: The host; empty: the server; None: as the agent says.
+            by: Who wants it.
+        Raises:
+            ToolError: `session_not_found`, `host_not_found`; `forbidden`: only a person may.
+        """
+        self._check_host(by, host)
+        return await self.change(session_id, {"host": host})
+
+    def _check_host(self, by: Principal, host: str | None) -> None:
+        if by.kind not in PERSONS:
+            raise ToolError("forbidden", f"a {by.kind} cannot say on which machine calls run: a person does")
+        if host and not self._host.registry.knows_host(host):
+            raise self._host.registry.host_not_found(host)
 
     async def delete(self, session_id: str) -> None:
         """End what goes on in a session and what it has open, and forget it. What is pinned or keeps running stays.
@@ -345,6 +379,8 @@ class Conversations:
             model=row.model,
             mode=self.mode_with(row.mode, row.agent_id),
             own_mode=row.mode,
+            host=self._host.registry.choose(self._settings().hosts_for(row.host, row.agent_id)),
+            own_host=row.host,
             user_id=row.user_id,
             created_at=row.created_at_ms,
             last_used_at=row.last_used_at_ms,

@@ -14,6 +14,7 @@ from agentcore.api import Principal
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals import PolicyChange, Proposal
+from agentcore.host.declarations.manifest import Manifest
 from agentcore.host.modules import ModuleRoute
 from agentcore.server.confirmation import propose
 
@@ -69,7 +70,7 @@ class LiveControl:
         Raises:
             ToolError: `module_not_found`.
         """
-        self._host.modules.get(module)
+        self._manifest(module)
         if self.may_act(by, module):
             return ControlState("granted")
         change = self._waiting((by.id, module))
@@ -92,9 +93,18 @@ class LiveControl:
         return (
             by.kind != "page"
             or not self._host.registry.runs_page_scripts
-            or self._host.modules.get(module).manifest.runs_scripts_in_page
+            or self._manifest(module).runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )
+
+    def _manifest(self, module: str) -> Manifest:
+        """What a module says of itself, the server's own or one on another machine.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        hosted = self._host.registry.hosted.get(module)
+        return (hosted or self._host.modules.get(module)).manifest
 
     def refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
         """Why a message is held back from a module; None: it may pass."""

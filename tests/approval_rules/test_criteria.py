@@ -27,6 +27,7 @@ PATTERNS = {
     "cwd": ("project/", "elsewhere/"),
     "url": ("example.com", "example.org"),
     "arguments": ({"tag": "draft"}, {"tag": "final"}),
+    "on_host": ("*", "laptop"),
     "agents": (["default"], ["writer"]),
     "callers": (["chat"], ["mcp"]),
 }
@@ -73,7 +74,7 @@ class Tag(TextCriterion):
         return [{cls.key: tag} for tag in cls.values(facts)] or None
 
 
-KINDS: tuple'''
+KINDS: Kinds'''
 
 WITH_FURTHER_KIND = """
 import importlib.util, pathlib, sys, types
@@ -104,7 +105,7 @@ def write_rules(place: Path, *rules: object) -> None:
 
 
 def agentcore(place: Path, *arguments: str, further: bool = False) -> str:
-    start = f"KIND = {('KINDS: tuple', FURTHER_KIND)!r}\n{WITH_FURTHER_KIND}" if further else None
+    start = f"KIND = {('KINDS: Kinds', FURTHER_KIND)!r}\n{WITH_FURTHER_KIND}" if further else None
     program = ["-c", start] if start else ["-m", "agentcore"]
     command = [sys.executable, *program, *arguments, "--config", str(place / "app.json")]
     ended = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=120, check=False)

@@ -12,7 +12,7 @@ import '../ui/ac-error-card.js';
  */
 export class AcModuleFrame extends Localized(LitElement) {
   static properties = {
-    module: {attribute: false}, tag: {}, resourceId: {attribute: false}, _error: {state: true}, _element: {state: true},
+    module: {attribute: false}, tag: {}, resourceId: {attribute: false}, host: {}, _error: {state: true}, _element: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -29,6 +29,8 @@ export class AcModuleFrame extends Localized(LitElement) {
     this.module = null;
     this.tag = '';
     this.resourceId = '';
+    /** The host on another machine where the resource is. */
+    this.host = '';
     /** @type {unknown} */
     this._error = null;
     /** @type {HTMLElement | null} */
@@ -41,9 +43,9 @@ export class AcModuleFrame extends Localized(LitElement) {
 
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
-    if (!changed.has('module') && !changed.has('tag') && !changed.has('resourceId')) return;
+    if (!['module', 'tag', 'resourceId', 'host'].some((name) => changed.has(name))) return;
     const {name, readyAt} = this.module ?? {};
-    const wanted = `${name} ${readyAt} ${this.tag} ${this.resourceId}`;
+    const wanted = `${name} ${readyAt} ${this.tag} ${this.resourceId} ${this.host}`;
     if (wanted === this._loaded || !this.module?.component) return;
     this._loaded = wanted;
     void this._load(wanted);
@@ -86,7 +88,7 @@ export class AcModuleFrame extends Localized(LitElement) {
       const tag = await loadElement(module, this.tag);
       if (wanted !== this._loaded) return; // meanwhile something else was asked for
       this._drop();
-      this._client = new ModuleClient(module.name);
+      this._client = new ModuleClient(module.name, this.host);
       this._client.waits.subscribe(() => this.requestUpdate());
       const element = document.createElement(tag);
       this._element = Object.assign(element, {client: this._client, ...(this.resourceId ? {resourceId: this.resourceId} : {})});

@@ -40,7 +40,8 @@ export class AcViewPage extends Localized(LitElement) {
     if (closed) return this._closed(closed);
     if (!tag && resourceId) return this._ended(module);
     if (!tag) return this._away(name, t('modules.noPage', {name: toolList.saidOf(module).title}));
-    return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
+    const host = resourceId ? resourceTabs.hostOf(resourceId) : '';
+    return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} .host=${host} aria-label=${componentTitle(module)}></ac-module-frame>`;
   }
 
   updated() {

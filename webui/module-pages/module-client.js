@@ -10,9 +10,13 @@ import './ac-waiting.js';
 
 /** One for each element; what it listens to ends with the element. */
 export class ModuleClient {
-  /** @param {string} name  the module's */
-  constructor(name) {
+  /**
+   * @param {string} name  the module's
+   * @param {string} [host]  the host on another machine where it runs that this element is about; empty: the server
+   */
+  constructor(name, host = '') {
     this.name = name;
+    this._host = host;
     /** @type {Set<() => void>} */
     this._ends = new Set();
     /** What calls wait for; the frame around the element says it. */
@@ -52,7 +56,7 @@ export class ModuleClient {
    * @returns {() => void} the way to end it; it ends with the element anyway
    */
   on(pattern, handler) {
-    const end = pattern === 'locale' ? onLocaleChange(() => handler(locale())) : client.on(pattern, handler);
+    const end = pattern === 'locale' ? onLocaleChange(() => handler(locale())) : client.on(this._heardAs(pattern), handler);
     const once = () => {
       this._ends.delete(once);
       end();
@@ -63,7 +67,7 @@ export class ModuleClient {
 
   /**
    * Ask one of the module's own routes.
-   * @param {string} path  below `/api/modules/NAME/`, or a whole path that begins with `/`
+   * @param {string} path  below the module's own address, or a whole path that begins with `/`
    * @param {RequestInit} [init]
    */
   fetch(path, init) {
@@ -90,7 +94,7 @@ export class ModuleClient {
    * what stands in the way, and fires `ac-ask-control` when the person wants to act.
    */
   liveControl() {
-    const control = new LiveControl(this.name);
+    const control = new LiveControl(this._host ? `${this._host}/${this.name}` : this.name);
     const once = () => {
       this._ends.delete(once);
       control.close();
@@ -122,6 +126,12 @@ export class ModuleClient {
 
   /** @param {string} path */
   _path(path) {
-    return path.startsWith('/') ? path : `/api/modules/${this.name}/${path}`;
+    if (path.startsWith('/')) return path;
+    return this._host ? `/api/hosts/${this._host}/modules/${this.name}/${path}` : `/api/modules/${this.name}/${path}`;
+  }
+
+  /** What the module publishes bears the name of its host, where that is another machine. @param {string} pattern */
+  _heardAs(pattern) {
+    return this._host && pattern.startsWith(`${this.name}.`) ? `${this._host}/${pattern}` : pattern;
   }
 }

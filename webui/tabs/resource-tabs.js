@@ -15,6 +15,7 @@ import {Store} from '../base/store.js';
  * @property {string | null} title
  * @property {string | null} icon  changes with the picture at `/api/resources/{id}/icon`
  * @property {boolean} keepRunning
+ * @property {string} [host]  the host on another machine where it is; left out: the server
  */
 /**
  * What stays of a resource that ended with the server, and the call that opens another one in its place.
@@ -57,6 +58,11 @@ class ResourceTabs extends Store {
   tagOf(resourceId) {
     const resource = this._resources.get(resourceId);
     return resource && viewerOf(resource)?.component?.resourceViews[resource.resourceType];
+  }
+
+  /** The host on another machine where a resource is; empty: it is the server. @param {string} resourceId */
+  hostOf(resourceId) {
+    return this._resources.get(resourceId)?.host ?? '';
   }
 
   /** Load what there is; while it loads, further requests are one more load. */

@@ -184,6 +184,8 @@ class SessionView(View):
     model: str
     mode: ApprovalMode
     own_mode: ApprovalMode | None
+    host: Annotated[str, Field(description="The host on another machine that its calls go to; empty: the server.")]
+    own_host: Annotated[str | None, Field(description="What was set for this session; left out: as its agent says.")]
     user_id: str
     created_at: int
     last_used_at: int

@@ -32,7 +32,9 @@ def _lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Ite
     yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
     yield f"  asked by   {_who(request, title)}"
     yield f"  effects    {', '.join(effects)}"
-    if place:
+    if request.host:
+        yield f"  runs on    host {painted(all_visible(request.host), 'cyan', stream, bold=True)}, another machine"
+    elif place:
         yield f"  runs in    host {place}"
     if preview is not None:
         for kind in touched(request.facts):

@@ -61,7 +61,7 @@ class CallDialogue:
 
     def show(self) -> None:
         """Show all that a decision rests on."""
-        tool = self.host.registry.tools.get(self.shown.definition.name)
+        tool = self.host.registry.own.get(self.shown.definition.name)
         place = None if tool is None else self.host.places.of(tool.module.name)
         name = "" if place is None else place.name
         say(f"\n{approval_text(self.shown, self._title, sys.stderr, name)}")
@@ -142,6 +142,7 @@ class CallDialogue:
             arguments=shown.arguments,
             session_id=shown.session_id,
             caller=shown.principal.kind,
+            host=shown.host,
         )
         host = self.host
         found = await explain(host.call_review, host.policy, question, shown.agent_id, shown.mode)

@@ -58,6 +58,7 @@ class ApprovalRequest:
             session_id=self.session_id,
             agent_id=self.agent_id,
             mode=self.mode,
+            host=self.host,
         )
 
 

@@ -100,7 +100,7 @@ class Permission:
             if prepared.tool.module.host:
                 named, texts = tuple(texts), []  # where they lead on another machine, only that could say
             named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else named
-        request = call.request
+        request, placed = call.request, prepared.tool.module.placed
         return CallFacts(
             request.principal,
             prepared.tool.definition,
@@ -110,6 +110,8 @@ class Permission:
             request.agent_id,
             request.mode or self._policy.mode,
             named,
+            prepared.tool.module.host,
+            () if placed is None else tuple(placed.roots),
         )
 
     # -- asking a person -------------------------------------------------------------------------------------------

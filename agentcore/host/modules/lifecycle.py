@@ -401,7 +401,7 @@ class Lifecycle:
         if not record.manifest.definitions_need_review and not record.host:
             record.instructions = record.offered_instructions
             return
-        others = [name for name, tool in self._registry.tools.items() if tool.module is not record]
+        others = [name for name, tool in self._registry.own.items() if tool.module is not record]
         others += [
             tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
         ]

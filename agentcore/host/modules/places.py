@@ -69,6 +69,7 @@ class PlacedModule(Protocol):
         outlives: Whether it goes on when this server ends.
         goes_on: Whether this server is about to end without it: then nothing of it is ended.
         is_away: Whether its machine is not connected just now, and may come back.
+        roots: The workspace folders of its machine, as that says; none: they are the server's.
         takes_nothing_new: Whether only calls on what lives there already are to go there.
     """
 
@@ -90,6 +91,8 @@ class PlacedModule(Protocol):
     def is_away(self) -> bool: ...
     @property
     def takes_nothing_new(self) -> bool: ...
+    @property
+    def roots(self) -> Sequence[str]: ...
 
     async def wait_until_there(self, timeout_s: float) -> None:
         """Wait for a machine that is away.

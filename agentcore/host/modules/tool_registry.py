@@ -127,6 +127,11 @@ class ToolRegistry:
         """Whether there is a host of this name, connected or not."""
         return host in self._of_host or host in self.absent
 
+    def host_not_found(self, host: str) -> ToolError:
+        """What somebody gets who means a host that nobody knows."""
+        message = f"there is no host {host!r}; `agentcore hosts` lists those there are"
+        return ToolError("host_not_found", message, host=host, hosts=sorted({*self._of_host, *self.absent}))
+
     def is_connected(self, host: str) -> bool:
         """Whether modules of a host can be called."""
         return any(record.host == host and record.state == "ready" for record in self.hosted.values())
@@ -230,8 +235,7 @@ class ToolRegistry:
             host: Where it is wanted; empty: anywhere.
         """
         if host and not self.knows_host(host):
-            message = f"there is no host {host!r}; `agentcore hosts` lists those there are"
-            return ToolError("host_not_found", message, host=host, hosts=sorted({*self._of_host, *self.absent}))
+            return self.host_not_found(host)
         if host and host not in self._of_host and not self.absent.get(host):
             return host_away(host, f"host {host!r} is not connected, and nothing is called on another machine instead")
         for away in (host,) if host else sorted(self.absent):

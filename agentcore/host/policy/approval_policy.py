@@ -6,7 +6,8 @@ from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
-from agentcore.approval_rules.criteria import Criteria, Url
+from agentcore.approval_rules.command_pattern import escaped
+from agentcore.approval_rules.criteria import Criteria, RunsOn, Url
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
@@ -253,6 +254,7 @@ class ApprovalPolicy:
             for grant in self.grants
             if (grant.row.scope, grant.row.session_id, grant.row.principal_kind)
             == ("host", facts.session_id, facts.principal.kind)
+            and grant.patterns.get(RunsOn.key, "") == escaped(facts.host)
         }
         found = [granted.get(origin_of(url)) for url in facts.urls]
         return found[0] if all(found) else None

@@ -1,7 +1,8 @@
 """What a person may allow for later along with one call, from narrow to wide; each says in full what it means."""
 
 from agentcore.approval_rules.call_facts import CallFacts
-from agentcore.approval_rules.criteria import Url, offered
+from agentcore.approval_rules.command_pattern import escaped
+from agentcore.approval_rules.criteria import RunsOn, Url, offered
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.host.policy.grants import GrantOffer, GrantScope
 from agentcore.net.url_pattern import origin_of
@@ -23,4 +24,5 @@ def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
     if facts.mode != "ask_writes" or not facts.is_previewed or not facts.effects <= frozenset(("read", "egress")):
         return ()
     origins = {origin for url in facts.urls if (origin := origin_of(url)) is not None}
-    return tuple(GrantOffer("session", "*", {Url.key: origin}) for origin in sorted(origins))
+    where = {RunsOn.key: escaped(facts.host)} if facts.host else {}
+    return tuple(GrantOffer("session", "*", {Url.key: origin, **where}) for origin in sorted(origins))

@@ -184,6 +184,11 @@ class ResourceRegistry:
         entry = self._entries.get(resource_id) or self._find_planned(resource_id)
         return None if entry is None else host_in(entry.owner)
 
+    def to_json(self, resource: Resource) -> dict[str, Any]:
+        """A resource on the wire, with the host on another machine where it is."""
+        host = self.host_of(resource.resource_id)
+        return resource.to_json() | ({"host": host} if host else {})
+
     def next_index(self, session_id: str, resource_type: str) -> int:
         """The index of the resource of this type that the session gets next."""
         return self._next_index.get((session_id, resource_type), 0)
@@ -391,7 +396,7 @@ class ResourceRegistry:
         return entry
 
     def _changed(self, resource: Resource) -> None:
-        self._events.publish("resource.stateChanged", resource.to_json(), session_id=resource.session_id)
+        self._events.publish("resource.stateChanged", self.to_json(resource), session_id=resource.session_id)
 
 
 async def _enter(entry: _Entry) -> None:

@@ -30,6 +30,10 @@ class Question(Wire):
     agent_id: Annotated[str | None, Field(max_length=64, description="Whose call; else the session's agent.")] = None
     mode: Annotated[ApprovalMode | None, Field(description="Else the session's, the agent's, or app.json's.")] = None
     caller: Annotated[Caller, Field(description="Who would call.")] = "chat"
+    host: Annotated[
+        str,
+        Field(max_length=40, pattern=r"^([a-z][a-z0-9_-]*)?$", description="On which host; else the session's."),
+    ] = ""
 
 
 class ConsideredView(Wire):
@@ -73,6 +77,7 @@ async def explain(
         session_id=question.session_id,
         agent_id=agent_id,
         mode=mode,
+        host=question.host,
     )
     facts = await review.inspect(request)
     decision = policy.decide(facts)

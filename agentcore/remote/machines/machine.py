@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,11 @@ class Machine:
     def is_there(self) -> bool:
         """Whether it is connected, and takes calls."""
         return self._there.is_set()
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """The workspace folders there, as it says."""
+        return () if self._told is None else self._told.workspace
 
     @property
     def platform(self) -> str:
@@ -311,7 +316,9 @@ class Machine:
         if self._taking_up is not None:
             self._taking_up.cancel()
         link.drop()
-        was_cut_off = bool(reason) and not link.peer.is_lost
+        known = self.known
+        is_shut = known is None or known.is_shut
+        was_cut_off = bool(reason) and not link.peer.is_lost and not is_shut and not self._is_closed
         if link.is_over or was_cut_off:
             said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
             log.warning("host_lost", host=self.name, reason=said)
@@ -319,8 +326,6 @@ class Machine:
             self._lose(said)
             return
         log.warning("host_away", host=self.name, reason=reason)
-        known = self.known
-        is_shut = known is None or known.is_shut
         self._stand("disconnected" if is_shut else "away", reason or "the connection was closed")
         if not self._is_closed:
             for kind, minutes in self._keeps.items():

@@ -66,6 +66,11 @@ class HostedModule(RemoteModule):
         return not self.machine.is_there
 
     @property
+    def roots(self) -> Sequence[str]:
+        """See `PlacedModule.roots`."""
+        return self.machine.roots
+
+    @property
     def takes_nothing_new(self) -> bool:
         """See `PlacedModule.takes_nothing_new`."""
         return self.machine.is_drained

@@ -77,6 +77,11 @@ class RemoteModule:
         return False
 
     @property
+    def roots(self) -> Sequence[str]:
+        """See `PlacedModule.roots`."""
+        return ()
+
+    @property
     def takes_nothing_new(self) -> bool:
         """See `PlacedModule.takes_nothing_new`."""
         return False

@@ -16,6 +16,8 @@ FRAME_PATH, DOCUMENT_PATH = "/views/frame/", "/views/document/"
 class ToolViews:
     """Finds the views of tools by their addresses, which nobody can guess and which end with this process.
 
+    A view is a document of the server's own module: what runs on another machine brings none into the page.
+
     Args:
         registry: The tools.
     """
@@ -39,7 +41,7 @@ class ToolViews:
         return views.get(view_id)
 
     def _all(self) -> Iterator[tuple[str, ToolView]]:
-        for name, tool in self._registry.tools.items():
+        for name, tool in self._registry.own.items():
             if isinstance(tool.definition.view, ToolView):
                 yield self._id(name, tool.definition.view), tool.definition.view
 

@@ -57,6 +57,8 @@ class WaitingCall(WireModel):
     module_title: str
     host: str
     """The host in which it would run; empty: it runs in the server."""
+    is_on_other_machine: bool
+    """Whether that is another machine."""
     effects: list[str]
     is_destructive: bool
     reason: str
@@ -128,7 +130,7 @@ async def titles_of(host: Host, requests: Sequence[ApprovalRequest | PolicyChang
 def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]) -> WaitingCall:
     """One call with everything that a decision on it rests on."""
     definition, preview = request.definition, request.preview
-    tool = host.registry.tools.get(definition.name)
+    tool = host.registry.tools_at(request.host).get(definition.name)
     record = None if tool is None else tool.module
     effects = definition.effects if preview is None or preview.effects is None else preview.effects
     return WaitingCall(
@@ -140,7 +142,8 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         description=definition.description,
         module="" if record is None else record.name,
         module_title="" if record is None else record.manifest.title or record.name,
-        host="" if record is None else host_of(host, record.name),
+        host=request.host or ("" if record is None else host_of(host, record.name)),
+        is_on_other_machine=bool(request.host),
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
         reason=request.reason,

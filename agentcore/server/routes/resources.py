@@ -33,7 +33,7 @@ async def list_resources(exchange: Exchange) -> Answer:
     """Send the resources in the order they were made."""
     query: ResourcesQuery = exchange.query
     found = exchange.host.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
-    return Answer(to_json({"resources": [resource.to_json() for resource in found]}))
+    return Answer(to_json({"resources": [exchange.host.resources.to_json(resource) for resource in found]}))
 
 
 async def send_icon(exchange: Exchange) -> Answer:
@@ -48,7 +48,7 @@ async def change_resource(exchange: Exchange) -> Answer:
     """Say whether a resource goes on without a tab."""
     change: ResourceChange = exchange.body
     resource = exchange.host.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
-    return Answer(to_json(resource.to_json()))
+    return Answer(to_json(exchange.host.resources.to_json(resource)))
 
 
 async def release_resource(exchange: Exchange) -> Answer:

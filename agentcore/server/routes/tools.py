@@ -18,11 +18,17 @@ from agentcore.server.modules.translations import TextsView, texts_of
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
 
+HostName = Annotated[str, Field(max_length=40, pattern=r"^([a-z][a-z0-9_-]*)?$")]
+
 
 class ToolsQuery(StrictModel):
     """The form in which tools are wanted."""
 
     format: ToolFormat = "agentcore"
+    host: Annotated[
+        HostName,
+        Field(description="As they are where this host is chosen: its own, and those of others that it has not."),
+    ] = ""
 
 
 class CallBody(BaseModel, defer_build=True):
@@ -39,6 +45,10 @@ class CallBody(BaseModel, defer_build=True):
     call_id: Annotated[
         str | None, Field(max_length=64, description="Id of a call that waited for approval and is sent again.")
     ] = None
+    host: Annotated[
+        HostName,
+        Field(description="The host on another machine that it goes to; else where its resource, or its session, is."),
+    ] = ""
 
 
 class CompletionBody(StrictModel):
@@ -83,8 +93,11 @@ _TOLD = frozenset(("accepted", "progress", "approval"))
 
 async def list_tools(exchange: Exchange) -> Answer:
     """Send the list that the registry keeps encoded, or say that the client has it already."""
-    body = exchange.host.registry.encoded(exchange.query.format)
-    etag = _etag(exchange, exchange.query.format, body)
+    registry, query = exchange.host.registry, exchange.query
+    if query.host and not registry.knows_host(query.host):
+        raise registry.host_not_found(query.host)
+    body = registry.encoded(query.format, query.host)
+    etag = _etag(exchange, f"{query.format}:{query.host}", body)
     if exchange.request.headers.get(hdrs.IF_NONE_MATCH) == etag:
         return Answer(b"", 304, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
     return Answer(body, 200, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
@@ -101,6 +114,7 @@ async def call_tool(exchange: Exchange) -> Answer | Sent:
         body.resource_id,
         body.timeout_ms,
         body.call_id,
+        host=body.host,
     )
     accept = exchange.request.headers.get(hdrs.ACCEPT)
     if accept is not None and EVENT_STREAM in accept:
@@ -135,11 +149,11 @@ async def complete_argument(exchange: Exchange) -> Answer:
     return Answer(to_json({"values": list(found.values)}))
 
 
-def _etag(exchange: Exchange, form: ToolFormat, body: bytes) -> str:
-    key = f"etag:{form}:{exchange.host.registry.version}"
+def _etag(exchange: Exchange, which: str, body: bytes) -> str:
+    key = f"etag:{which}:{exchange.host.registry.version}"
     etag = exchange.parts.cache.get(key)
     if etag is None:
-        for old in [name for name in exchange.parts.cache if name.startswith(f"etag:{form}:")]:
+        for old in [name for name in exchange.parts.cache if name.startswith(f"etag:{which}:")]:
             del exchange.parts.cache[old]
         etag = exchange.parts.cache[key] = f'"{sha256(body).hexdigest()[:32]}"'.encode()
     return etag.decode()
@@ -155,7 +169,8 @@ ROUTES = (
         "GET",
         "/api/tools",
         list_tools,
-        "All tools that can be called, in agentcore's form, or as providers of models and MCP clients take them.",
+        "All tools that can be called, in agentcore's form, or as providers of models and MCP clients take them. Those "
+        "of a host on another machine say so in `host`, and in `module`, which is `HOST/NAME`.",
         action="follow",
         keeps_to_own=True,
         query=ToolsQuery,

@@ -1,5 +1,7 @@
 """Which calls run, which are asked about, which are refused: a law over all rules, and each kind of pattern."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from agentcore.api.context import Principal
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.policy.offers import offers_for
 from agentcore.store.approvals.store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")
@@ -255,3 +258,38 @@ def test_decision_names_the_rule_and_gives_its_reason():
         facts("read")
     )
     assert (decision.by, decision.reason) == ("approvals.rules[1]", "never on Fridays")
+
+
+def on_laptop(*effects, **rest):
+    found = facts(*effects, **rest)
+    return dataclasses.replace(found, host="laptop", host_roots=("/home/ann/laptop",))
+
+
+@pytest.mark.spec("H3")
+def test_what_is_allowed_for_the_server_says_nothing_of_another_machine():
+    allows = {"decision": "allow", "tool": "t"}
+    assert policy(allows).decide(facts("execute")).kind == "allow"
+    assert policy(allows).decide(on_laptop("execute")).kind == "ask"
+    assert policy({**allows, "on_host": "lap*"}).decide(on_laptop("execute")).kind == "allow"
+    assert policy({**allows, "on_host": "lap*"}).decide(facts("execute")).kind == "ask"
+    both = policy({**allows, "on_host": "*"})
+    assert {both.decide(call).kind for call in (facts("execute"), on_laptop("execute"))} == {"allow"}
+
+
+@pytest.mark.spec("H3")
+def test_what_is_denied_is_denied_on_every_machine_and_relative_to_its_own_folders():
+    denies = policy({"decision": "deny", "path": "secrets/"})
+    here, there = f"{ROOT}/secrets/a", "/home/ann/laptop/secrets/a"
+    assert denies.decide(facts("read", preview=CallPreview(paths=(here,)))).kind == "deny"
+    assert denies.decide(on_laptop("read", preview=CallPreview(paths=(there,)))).kind == "deny"
+    assert denies.decide(on_laptop("read", preview=CallPreview(paths=("/home/ann/laptop/a",)))).kind == "ask"
+
+
+@pytest.mark.spec("H3")
+def test_an_offer_for_a_call_on_another_machine_names_it():
+    call = on_laptop("write", preview=CallPreview(paths=("/home/ann/laptop/a/b",)))
+    decision = policy().decide(call)
+    offered = [offer.to_json()["arguments"] for offer in offers_for(call, decision, (ROOT,))]
+    assert offered
+    assert {each["on_host"] for each in offered} == {"laptop"}
+    assert {"path": "/home/ann/laptop/a/**", "on_host": "laptop"} in offered

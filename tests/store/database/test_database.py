@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from agentcore.store.chat.store import ChatStore
 from agentcore.store.database.database import Database
 from agentcore.store.database.schema import MIGRATIONS
 from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
 from agentcore.store.state.errors import DatabaseTooNewError
 
 _BEFORE_ORDER = 20
+_BEFORE_HOSTS = 21
 """The schema whose table of seen definitions has a column before one of its key."""
 
 
@@ -158,6 +160,28 @@ async def test_what_a_person_has_accepted_outlives_an_unclean_end_in_any_form_of
         async with Database.open(database_path) as database:
             assert database.broken_path is None
             assert sorted(await SeenDefinitions(database).load()) == sorted(SeenRow(*row) for row in rows)
+
+
+@pytest.mark.spec("H3")
+async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_path: Path) -> None:
+    """Made by hand, as the version before wrote it."""
+    connection = sqlite3.connect(database_path)
+    for statement in (statement for step in MIGRATIONS[:_BEFORE_HOSTS] for statement in step):
+        connection.execute(statement)
+    names = "session_id, owner, user_id, agent_id, model, title, steps, tokens, is_running"
+    values = "'s1', 'page', '', 'default', '', 'T', 0, 0, 0"
+    connection.execute(f"INSERT INTO chat_sessions ({names}, created_at_ms, last_used_at_ms) VALUES ({values}, 1, 1)")
+    connection.execute(f"PRAGMA user_version = {_BEFORE_HOSTS}")
+    connection.commit()
+    connection.close()
+    async with Database.open(database_path) as database:
+        chats = ChatStore(database)
+        found = await chats.find("s1")
+        assert found is not None
+        assert (found.title, found.host) == ("T", None)
+        await chats.change("s1", host="laptop")
+    async with Database.open(database_path) as database:
+        assert await ChatStore(database).host_of("s1") == "laptop"
 
 
 def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:

@@ -30,6 +30,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.tools import HostName
 from agentcore.server.wire import StrictWireModel
 
 AgentId = Annotated[str, Field(min_length=1, max_length=64)]
@@ -60,16 +61,21 @@ class NewSession(StrictWireModel):
     agent_id: AgentId = "default"
     model: ModelName = ""
     mode: ApprovalMode | None = None
+    host: Annotated[HostName | None, Field(description="As in `PATCH /api/sessions/{session_id}`.")] = None
     user_id: Annotated[str, Field(max_length=256)] = ""
 
 
 class SessionChange(StrictWireModel):
-    """What to change of a session; a model or a mode of null goes back to the agent's."""
+    """What to change of a session; a model, a mode or a host of null goes back to the agent's."""
 
     title: Annotated[str | None, Field(max_length=TITLE_CHARS)] = None
     agent_id: AgentId | None = None
     model: ModelName | None = None
     mode: ApprovalMode | None = None
+    host: Annotated[
+        HostName | None,
+        Field(description="The host on another machine that its calls go to from now on; empty: the server."),
+    ] = None
 
 
 class SystemChange(StrictWireModel):
@@ -160,7 +166,12 @@ async def make_session(exchange: Exchange) -> Answer:
         before = _conversations(exchange).mode_with(None, body.agent_id)
         _check_first_mode(exchange, before, body.mode)
     made = await _conversations(exchange).create(
-        exchange.principal, agent_id=body.agent_id, model=body.model, mode=body.mode, user_id=body.user_id
+        exchange.principal,
+        agent_id=body.agent_id,
+        model=body.model,
+        mode=body.mode,
+        user_id=body.user_id,
+        host=body.host,
     )
     return _answer(made.to_json(), HTTPStatus.CREATED)
 
@@ -197,6 +208,9 @@ async def change_session(exchange: Exchange) -> Answer:
     if "mode" in values:
         values["mode"] = body.mode
     session_id, mode = _session_id(exchange), values.pop("mode", None)
+    values.pop("host", None)
+    if "host" in body.model_fields_set:
+        await _conversations(exchange).change_host(session_id, body.host, exchange.principal)
     changed = await _conversations(exchange).change(session_id, values)
     if "mode" in body.model_fields_set:
         changed = await _change_mode(exchange, changed, mode)
@@ -343,7 +357,7 @@ ROUTES = (
         "PATCH",
         _ONE,
         change_session,
-        "Change title, model, agent or approval mode of a session.",
+        "Change title, model, agent, approval mode or host of a session; the host is a person's to choose.",
         action="converse",
         body=SessionChange,
         answer=SessionDetail,

@@ -82,7 +82,7 @@ async def call_from_view(exchange: Exchange) -> Sent:
 
 def _tool_with_view(exchange: Exchange) -> tuple[RegisteredTool, ToolView]:
     name = exchange.path_values["tool"]
-    tool = exchange.host.registry.tools.get(name)
+    tool = exchange.host.registry.own.get(name)
     if tool is None or not isinstance(tool.definition.view, ToolView):
         raise ToolError("view_not_found", f"no tool {name[:100]!r} with a view is offered now", tool=name[:100])
     return tool, tool.definition.view
@@ -92,7 +92,7 @@ def _callable(exchange: Exchange, shown: RegisteredTool) -> dict[str, Registered
     """The tools that the view of one may call: those of its module that have a name for that."""
     return {
         tool.definition.in_views: tool
-        for tool in exchange.host.registry.tools.values()
+        for tool in exchange.host.registry.own.values()
         if tool.module is shown.module and tool.definition.in_views is not None
     }
 

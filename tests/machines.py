@@ -1,0 +1,122 @@
+"""Hosts on other machines, for tests of what the server does with their tools: real modules in a host of their own."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, ToolResult, tool
+from agentcore.host.host import Host
+from agentcore.host.modules import HostFacts, ModuleRecord
+from agentcore.host.modules.tool_registry import prepare
+from agentcore.testing.hosting import HostPlan, running_host
+
+
+def text_of(result: ToolResult) -> str:
+    """What a result says."""
+    return "".join(block.text for block in result.blocks() if isinstance(block, Text))
+
+
+class Machine(Module):
+    """Tools that say on which machine they are.
+
+    Args:
+        machine: The machine.
+    """
+
+    name = "machine"
+
+    def __init__(self, machine: str = "server") -> None:
+        self.machine = machine
+        self.ran: list[str] = []
+
+    @tool(read_only=True)
+    async def where(self, ctx: ToolContext) -> str:
+        """Say on which machine this is."""
+        self.ran.append("where")
+        return self.machine
+
+    async def _look(self, ctx: ToolContext, arguments: dict[str, str]) -> CallPreview:
+        return CallPreview(paths=(f"/{self.machine}/{arguments['text']}",))
+
+    @tool(effects=["write"], preview=_look)
+    async def put(self, ctx: ToolContext, text: str) -> str:
+        """Put a text somewhere."""
+        self.ran.append(text)
+        return f"{text} on {self.machine}"
+
+    @tool(read_only=True)
+    async def ask_on(self, ctx: ToolContext) -> str:
+        """Ask from inside where `where` is."""
+        return text_of(await ctx.call("where", {}))
+
+    @tool(resource=ResourceUse("thing", create=True))
+    async def thing_use(self, ctx: ToolContext, resourceId: str | None = None) -> str:  # noqa: N803
+        """Use a thing."""
+        assert ctx.resource is not None
+        return f"{ctx.resource.resource_id} on {self.machine}"
+
+
+class Joined:
+    """A host that has joined a server.
+
+    Attributes:
+        name: Its name.
+    """
+
+    def __init__(self, host: Host, name: str, records: Sequence[ModuleRecord]) -> None:
+        self._host, self.name, self._records = host, name, records
+
+    def come(self) -> None:
+        """It is connected."""
+        registry = self._host.registry
+        registry.absent.pop(self.name, None)
+        registry.hosted |= {record.name: record for record in self._records}
+        self._tell("running")
+
+    def go(self) -> None:
+        """It is not connected any more."""
+        registry = self._host.registry
+        for record in self._records:
+            registry.hosted.pop(record.name, None)
+        names = [tool.definition.name for record in self._records for tool in record.tools]
+        registry.absent[self.name] = frozenset(names)
+        self._tell("away")
+
+    def forget(self) -> None:
+        """It is none of the server's any more."""
+        self.go()
+        del self._host.registry.absent[self.name]
+        self._tell("forgotten")
+
+    def _tell(self, state: str) -> None:
+        self._host.registry.rebuild()
+        self._host.events.publish("tools.changed", {"tools": len(self._host.registry.tools)})
+
+
+@asynccontextmanager
+async def joined(host: Host, name: str, folder: Path, *modules: Module) -> AsyncIterator[Joined]:
+    """Have modules run as those of a host on another machine."""
+    place = folder / f"machine-{name}"
+    place.mkdir(exist_ok=True)
+    async with running_host(HostPlan(modules or (Machine(name),)), place) as other:
+        records = [_as_hosted(record, name) for record in other.host.modules.records.values()]
+        machine = Joined(host, name, records)
+        host.registry.facts[name] = HostFacts("Linux x86_64", (f"/home/{name}",))
+        machine.come()
+        yield machine
+
+
+def _as_hosted(theirs: ModuleRecord, host: str) -> ModuleRecord:
+    """What stands at the server for a module of a host."""
+    record = ModuleRecord(
+        f"{host}/{theirs.name}",
+        host,
+        state="ready",
+        plugin=theirs.plugin,
+        manifest=theirs.manifest,
+        hooks=theirs.hooks,
+        executes_async=theirs.executes_async,
+        runtime=theirs.runtime,
+    )
+    record.tools = [prepare(each.definition, record) for each in theirs.tools]
+    return record
