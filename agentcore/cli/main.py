@@ -22,7 +22,10 @@ _COMMANDS = {
     "modules": LazyCommand(
         "agentcore.cli.commands.modules.modules:modules", "List, enable, disable and reload modules."
     ),
-    "hosts": LazyCommand("agentcore.cli.commands.modules.hosts:hosts", "List and restart hosts, in which modules run."),
+    "hosts": LazyCommand(
+        "agentcore.cli.commands.modules.hosts:hosts",
+        "List hosts, in which modules run; restart, drain, pair and forget them.",
+    ),
     "agent": LazyCommand("agentcore.cli.commands.agent:agent", "Offer this machine's modules to a server elsewhere."),
     "approvers": LazyCommand(
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."

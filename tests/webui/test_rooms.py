@@ -29,7 +29,7 @@ FEATURES: dict[str, set[str]] = {
     "views": {"approval"},
     "chat": {"approval", "models", "questions", "queue", "results", "tools", "views"},
     "modules": {"settings", "tools"},
-    "hosts": {"modules"},
+    "hosts": {"approval"},
     "tabs": {"modules"},
     "module-pages": {"tabs"},
 }

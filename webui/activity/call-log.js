@@ -4,6 +4,7 @@
  * Rows are counted from a fixed one downwards, in pages that are loaded when they come into view; what is newer stands
  * above, and is loaded a few times a second at most, however many calls end.
  */
+import {Soon} from '../base/soon.js';
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 
@@ -34,7 +35,6 @@ const PAGES_KEPT = 60;
 const NEWER_ROWS = 1000;
 /** Rows above the fixed one that are kept; beyond, they become part of what is below it. */
 const NEWER_KEPT = 5000;
-const CATCH_UP_MS = 300;
 /** Fast scrolling passes pages that nobody looks at. */
 const SETTLE_MS = 60;
 
@@ -65,8 +65,7 @@ export class CallLog extends Store {
     this._reloads = 0;
     /** Whether something happened meanwhile that they may not tell of. */
     this._isBehind = false;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._catchUpTimer = undefined;
+    this._catchingUp = new Soon(() => void this._catchUp());
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._settleTimer = undefined;
     /** @type {(() => void)[]} */
@@ -85,9 +84,8 @@ export class CallLog extends Store {
 
   stop() {
     for (const end of this._ends) end();
-    clearTimeout(this._catchUpTimer);
+    this._catchingUp.end();
     clearTimeout(this._settleTimer);
-    this._catchUpTimer = undefined;
     this._generation += 1;
   }
 
@@ -237,11 +235,7 @@ export class CallLog extends Store {
 
   _catchUpSoon() {
     this._isBehind = true;
-    if (this._reloads > 0) return;
-    this._catchUpTimer ??= setTimeout(() => {
-      this._catchUpTimer = undefined;
-      void this._catchUp();
-    }, CATCH_UP_MS);
+    if (this._reloads === 0) this._catchingUp.ask();
   }
 
   async _catchUp() {

@@ -1,4 +1,5 @@
 /** The calls that have not ended, with what they tell of their progress. */
+import {Soon} from '../base/soon.js';
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 
@@ -26,8 +27,7 @@ class RunningCalls extends Store {
     /** @type {Map<string, RunningCall>} */
     this._calls = new Map();
     this._users = 0;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
+    this._notifying = new Soon(() => this.notify(), SHOWN_AFTER_MS + 20);
     /** @type {(() => void)[]} */
     this._ends = [];
   }
@@ -67,7 +67,7 @@ class RunningCalls extends Store {
 
   _stop() {
     for (const end of this._ends) end();
-    clearTimeout(this._timer);
+    this._notifying.end();
     this._calls.clear();
   }
 
@@ -89,7 +89,7 @@ class RunningCalls extends Store {
       parent_call_id: null, principal_kind: '', arguments: '', ...known,
       call_id: callId, tool, module, session_id: sessionId, time_ms: known?.time_ms ?? time, state: 'running',
     });
-    this._notifyLater();
+    this._notifying.ask();
   }
 
   /** @param {{callId: string, fraction?: number, message?: string}} event */
@@ -103,13 +103,6 @@ class RunningCalls extends Store {
   /** @param {string} callId */
   _onFinished(callId) {
     if (this._calls.delete(callId)) this.notify();
-  }
-
-  _notifyLater() {
-    this._timer ??= setTimeout(() => {
-      this._timer = undefined;
-      this.notify();
-    }, SHOWN_AFTER_MS + 20);
   }
 }
 

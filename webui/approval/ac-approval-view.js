@@ -12,6 +12,7 @@ import {base, buttons} from '../ui/styles.js';
 import './cards/ac-approval-call.js';
 import './cards/ac-approval-change.js';
 import './ac-approval-clients.js';
+import './ac-approval-hosts.js';
 import './ac-approval-log-in.js';
 import './ac-approval-secrets.js';
 import './cards/ac-approval-pairing.js';
@@ -108,6 +109,7 @@ export class AcApprovalView extends Localized(LitElement) {
     return html`
       <footer>
         <ac-approval-clients></ac-approval-clients>
+        <ac-approval-hosts></ac-approval-hosts>
         <ac-approval-secrets></ac-approval-secrets>
         <div class="row"><ac-preferences></ac-preferences><button class="quiet" @click=${() => client.logOut()}><ac-icon name="log-out"></ac-icon>${t('shell.logOut')}</button></div>
       </footer>`;

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {Soon} from '../base/soon.js';
 import {client} from '../client/client.js';
 import {base, buttons, cards, views} from '../ui/styles.js';
 import {confirm} from '../ui/overlay/confirm.js';
@@ -12,8 +13,6 @@ import './ac-client-row.js';
 import './ac-connect-client.js';
 
 /** @typedef {import('./ac-client-row.js').KnownClient} KnownClient */
-
-const SETTLE_MS = 300;
 
 /** The clients that hold a key: agents that call tools over MCP, and what else was paired; and how one is connected. */
 export class AcViewClients extends Localized(LitElement) {
@@ -38,16 +37,15 @@ export class AcViewClients extends Localized(LitElement) {
     /** @type {unknown} */
     this._error = null;
     this._revoking = '';
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
+    const soon = new Soon(() => void this._load()); // calls come in bursts
     new Listening(this, () => {
       void this._load();
       return [
         client.on('approvers.changed', () => void this._load()),
-        client.on('call.*', () => this._soon()),
-        client.on('approval.*', () => this._soon()),
+        client.on('call.*', soon.ask),
+        client.on('approval.*', soon.ask),
         client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
-        () => clearTimeout(this._timer),
+        soon.end,
       ];
     });
   }
@@ -89,14 +87,6 @@ export class AcViewClients extends Localized(LitElement) {
       <ac-error-card heading=${t('clients.notLoaded')} .error=${this._error}>
         <button slot="actions" @click=${() => this._load()}>${t('ui.again')}</button>
       </ac-error-card>`;
-  }
-
-  /** Calls come in bursts. */
-  _soon() {
-    this._timer ??= setTimeout(() => {
-      this._timer = undefined;
-      void this._load();
-    }, SETTLE_MS);
   }
 
   async _load() {

@@ -2,16 +2,16 @@ import {LitElement, css, html, nothing} from 'lit';
 import {formatBytes, formatDuration, formatTime, Localized, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {badges, base, buttons, cards, code} from '../ui/styles.js';
-import '../modules/ac-module-state.js';
 import '../ui/ac-icon.js';
-import './ac-host-state.js';
+import '../ui/ac-state.js';
+import {fact, hostCardStyles} from './host-card-styles.js';
 
 /** @typedef {{name: string, title: string, state: import('../client/module-list.js').Module['state'], isListed: boolean}} HostedModule */
 /**
- * @typedef {object} KnownHost
+ * @typedef {object} KnownHost  a process on this machine
  * @property {string} name
- * @property {string} kind
- * @property {import('./ac-host-state.js').HostState} state
+ * @property {'process'} kind
+ * @property {'stopped' | 'starting' | 'running' | 'failed'} state
  * @property {string} reason  why it has failed, or why it ended the last time
  * @property {string} lastWords  the end of what it wrote before that
  * @property {number} since
@@ -30,16 +30,12 @@ import './ac-host-state.js';
 /** From this share of its bound on, memory is shown as scarce. */
 const SCARCE = 0.85;
 
-/** One host: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
+/** One host on this machine: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
 export class AcHostCard extends Localized(LitElement) {
   static properties = {known: {attribute: false}, isBusy: {attribute: false}};
 
-  static styles = [badges, base, buttons, cards, code, css`
-    .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-4); }
+  static styles = [badges, base, buttons, cards, code, hostCardStyles, css`
     .card.failed { border-color: color-mix(in srgb, var(--ac-danger) 35%, transparent); }
-    .head { display: flex; align-items: flex-start; gap: var(--ac-space-2) var(--ac-space-4); }
-    .name { flex: 1; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); min-height: 1.75rem; min-width: 0; }
-    h2 { font-size: var(--ac-text-l); overflow-wrap: anywhere; min-width: 0; }
     .why { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     .why > p { display: flex; gap: var(--ac-space-2); overflow-wrap: anywhere; }
     .why > p ac-icon { margin-top: 0.125rem; }
@@ -48,10 +44,6 @@ export class AcHostCard extends Localized(LitElement) {
     pre.code { max-height: 12rem; }
     summary { cursor: pointer; width: fit-content; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     details[open] summary { margin-bottom: var(--ac-space-2); }
-    dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: var(--ac-space-3) var(--ac-space-4); }
-    dt { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
-    .wide { grid-column: span 3; }
     meter { display: block; width: 100%; max-width: 9.5rem; height: 0.25rem; margin-top: var(--ac-space-1); border: 0; border-radius: 999px; background: var(--ac-surface-sunken); appearance: none; overflow: hidden; }
     meter::-webkit-meter-inner-element { display: block; }
     meter::-webkit-meter-bar { height: 0.25rem; border: 0; border-radius: 999px; background: var(--ac-border); }
@@ -59,11 +51,6 @@ export class AcHostCard extends Localized(LitElement) {
     meter::-webkit-meter-suboptimum-value { background: var(--ac-warn); border-radius: 999px; }
     meter::-moz-meter-bar { background: var(--ac-accent); }
     meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--ac-warn); }
-    h3 { margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-size: var(--ac-text-s); font-weight: normal; }
-    .modules { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); align-items: start; gap: 0 var(--ac-space-4); }
-    .modules li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-2); min-height: 1.75rem; min-width: 0; }
-    .modules a { overflow-wrap: anywhere; }
-    @media (max-width: 40rem) { dl { grid-template-columns: repeat(2, minmax(0, 1fr)); } .wide { grid-column: 1 / -1; } }
   `];
 
   constructor() {
@@ -81,8 +68,8 @@ export class AcHostCard extends Localized(LitElement) {
       <article class="card ${state}" aria-labelledby="name">
         <div class="head">
           <div class="name">
-            <h2 id="name">${name}</h2>
-            <ac-host-state .state=${state}></ac-host-state>
+            <h3 id="name">${name}</h3>
+            <ac-state room="hosts" .state=${state}></ac-state>
           </div>
           <button class="small quiet" ?disabled=${isBusy} aria-busy=${isBusy} aria-label=${t('hosts.restartNamed', {name})} @click=${this._restart}>
             <ac-icon name=${isBusy ? 'loader-circle' : 'rotate-ccw'}></ac-icon>${t(state === 'stopped' ? 'hosts.start' : 'hosts.restart')}
@@ -90,7 +77,7 @@ export class AcHostCard extends Localized(LitElement) {
         </div>
         ${this._why(this.known)}
         <div>
-          <h3 id="modules">${t('hosts.modules', {n: modules.length})}</h3>
+          <h4 id="modules">${t('hosts.modules', {n: modules.length})}</h4>
           <ul class="modules" aria-labelledby="modules">${modules.map((module) => this._module(module))}</ul>
         </div>
         ${this._facts(this.known)}
@@ -119,7 +106,7 @@ export class AcHostCard extends Localized(LitElement) {
     return html`
       <li>
         <a href=${href(['modules', name])}>${title}</a>
-        ${isListed ? html`<ac-module-state .state=${state}></ac-module-state>` : html`<span class="badge warn">${t('hosts.notListed')}</span>`}
+        ${isListed ? html`<ac-state room="modules" .state=${state}></ac-state>` : html`<span class="badge warn">${t('hosts.notListed')}</span>`}
       </li>`;
   }
 
@@ -154,9 +141,6 @@ export class AcHostCard extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-restart', {detail: {host: this.known}}));
   }
 }
-
-/** @param {string} name @param {unknown} value @param {string} [kind] */
-const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${name}</dt><dd>${value}</dd></div>`;
 
 /** @param {string} text */
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {Soon} from '../base/soon.js';
 import {client} from '../client/client.js';
 import {moduleList} from '../client/module-list.js';
 import {confirm} from '../ui/overlay/confirm.js';
@@ -10,25 +11,29 @@ import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-copy.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
+import './ac-add-machine.js';
 import './ac-host-card.js';
+import './ac-remote-host-card.js';
+import {act, heldBy} from './remote-host.js';
 
 /** @typedef {import('./ac-host-card.js').KnownHost} KnownHost */
+/** @typedef {import('./remote-host.js').RemoteHost} RemoteHost */
+/** @typedef {import('./remote-host.js').Action} Action */
 
-const SETTLE_MS = 300;
 /** No event tells of memory and latency. */
 const LOOK_MS = 5000;
-const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.stateChanged', 'events.reset'];
+const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.stateChanged', 'tools.changed', 'policy.*', 'events.reset'];
 
-/** The processes in which modules run beside the server; and how a module gets one. */
+/** Where modules run beside the server: on other machines, and in processes on this one; and how there come to be some. */
 export class AcViewHosts extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _hosts: {state: true}, _error: {state: true}, _restarting: {state: true}};
+  static properties = {path: {attribute: false}, query: {attribute: false}, _hosts: {state: true}, _error: {state: true}, _busy: {state: true}};
 
   static styles = [base, buttons, cards, code, views, css`
     .view-head .muted { max-width: 44rem; }
     .hosts { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }
-    section { margin-top: var(--ac-space-6); }
-    section.card { margin-top: 0; }
-    section h2 { margin-bottom: var(--ac-space-2); font-size: var(--ac-text-m); }
+    section + section { margin-top: var(--ac-space-6); }
+    h2 { display: flex; gap: var(--ac-space-2); margin-bottom: var(--ac-space-2); font-size: var(--ac-text-m); }
+    h2 span { font-weight: normal; }
     .how { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4); }
     .how p { max-width: 44rem; }
     .block { position: relative; }
@@ -41,25 +46,23 @@ export class AcViewHosts extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
-    /** @type {KnownHost[] | null} */
+    /** @type {(KnownHost | RemoteHost)[] | null} */
     this._hosts = null;
     /** @type {unknown} */
     this._error = null;
-    this._restarting = '';
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
+    /** What is being done, by the names of hosts. @type {Record<string, Action | 'restart'>} */
+    this._busy = {};
+    const soon = new Soon(() => void this._load()); // calls come in bursts
     new Listening(this, () => {
       void this._load();
       const looking = setInterval(() => { if (!document.hidden && this._hosts?.length) void this._load(); }, LOOK_MS);
       return [
-        ...OFTEN.map((type) => client.on(type, () => this._soon())),
+        ...OFTEN.map((type) => client.on(type, soon.ask)),
+        client.on('hosts.changed', () => void this._load()),
         client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
         moduleList.subscribe(() => this.requestUpdate()),
         () => clearInterval(looking),
-        () => {
-          clearTimeout(this._timer);
-          this._timer = undefined;
-        },
+        soon.end,
       ];
     });
   }
@@ -70,11 +73,36 @@ export class AcViewHosts extends Localized(LitElement) {
         <div class="titles"><h1>${t('hosts.title')}</h1><p class="muted">${t('hosts.subtitle')}</p></div>
       </header>
       ${this._error && !this._hosts ? this._failed() : nothing}
-      ${this._hosts ? html`
-        ${this._hosts.length ? html`
-          <div class="hosts">${repeat(this._hosts, ({name}) => name, (known) => html`
-            <ac-host-card .known=${known} .isBusy=${this._restarting === known.name} @ac-restart=${this._restart}></ac-host-card>`)}</div>` : this._none()}
-        ${this._how()}` : nothing}`;
+      ${this._hosts ? this._all(this._hosts) : nothing}`;
+  }
+
+  /** @param {(KnownHost | RemoteHost)[]} hosts */
+  _all(hosts) {
+    const remote = /** @type {RemoteHost[]} */ (hosts.filter(({kind}) => kind === 'remote'));
+    const local = /** @type {KnownHost[]} */ (hosts.filter(({kind}) => kind !== 'remote'));
+    return html`
+      ${hosts.length ? nothing : this._none()}
+      ${remote.length ? this._group(t('hosts.elsewhere'), remote, (known) => html`
+        <ac-remote-host-card .known=${known} .busy=${this._busy[known.name] ?? ''} @ac-act=${this._act}></ac-remote-host-card>`) : nothing}
+      ${local.length ? this._group(t('hosts.here'), local, (known) => html`
+        <ac-host-card .known=${known} .isBusy=${known.name in this._busy} @ac-restart=${this._restart}></ac-host-card>`) : nothing}
+      <section aria-labelledby="add">
+        <h2 id="add">${t('hosts.add')}</h2>
+        <ac-add-machine></ac-add-machine>
+      </section>
+      ${this._how()}`;
+  }
+
+  /**
+   * @template {{name: string}} T
+   * @param {string} heading @param {T[]} hosts @param {(known: T) => unknown} card
+   */
+  _group(heading, hosts, card) {
+    return html`
+      <section aria-label=${heading}>
+        <h2>${heading} <span class="muted">${hosts.length}</span></h2>
+        <div class="hosts">${repeat(hosts, ({name}) => name, card)}</div>
+      </section>`;
   }
 
   _none() {
@@ -104,14 +132,6 @@ export class AcViewHosts extends Localized(LitElement) {
       </ac-error-card>`;
   }
 
-  /** Calls come in bursts. */
-  _soon() {
-    this._timer ??= setTimeout(() => {
-      this._timer = undefined;
-      void this._load();
-    }, SETTLE_MS);
-  }
-
   async _load() {
     try {
       this._hosts = (await client.get('/api/hosts')).hosts;
@@ -128,22 +148,43 @@ export class AcViewHosts extends Localized(LitElement) {
       const text = t('hosts.restartText', {calls: callsInFlight, resources: held});
       if (!await confirm({heading: t('hosts.restartHeading', {name}), text, action: t('hosts.restart'), isDangerous: true})) return;
     }
-    this._restarting = name;
+    await this._do(name, 'restart', () => client.post(`/api/hosts/${encodeURIComponent(name)}/restart`));
+  }
+
+  /** @param {CustomEvent<{host: RemoteHost, action: Action}>} event */
+  async _act({detail: {host, action}}) {
+    if (await isMeant(host, action)) await this._do(host.name, action, () => act(host, action));
+  }
+
+  /** @param {string} name @param {Action | 'restart'} action @param {() => Promise<unknown>} send */
+  async _do(name, action, send) {
+    this._busy = {...this._busy, [name]: action};
     try {
-      await client.post(`/api/hosts/${encodeURIComponent(name)}/restart`);
-      toast(t('hosts.restarted', {name}));
+      await send();
+      toast(t(`hosts.done.${action}`, {name}));
       await this._load();
     } catch (error) {
       const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
-      else toastError(t('hosts.notRestarted', {name}), error);
+      else toastError(t(`hosts.notDone.${action}`, {name}), error);
     } finally {
-      this._restarting = '';
+      const {[name]: _, ...others} = this._busy;
+      this._busy = others;
     }
   }
 }
 
-/** What app.json would say for a module that runs in the server now. @param {KnownHost[]} hosts */
+/** Ask before something ends that cannot be taken back. @param {RemoteHost} host @param {Action} action */
+async function isMeant(host, action) {
+  const {name, callsInFlight: calls} = host;
+  const held = heldBy(host);
+  if (action !== 'forget' && (action !== 'disconnect' || (!calls && !held))) return true;
+  const ends = calls || held ? ` ${t(`hosts.${action}Ends`, {calls, resources: held})}` : '';
+  const question = {heading: t(`hosts.${action}Heading`, {name}), text: t(`hosts.${action}Text`, {name}) + ends, action: t(`hosts.${action}`), isDangerous: true};
+  return confirm(question);
+}
+
+/** What app.json would say for a module that runs in the server now. @param {{name: string}[]} hosts */
 function exampleOf(hosts) {
   const free = moduleList.modules.filter(({listed, host, block}) => listed && !host && !block).map(({name}) => name);
   const chosen = free.find((name) => name === 'browser') ?? free[0] ?? 'browser';

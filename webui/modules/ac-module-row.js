@@ -6,9 +6,9 @@ import {onDisk, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {badges, base} from '../ui/styles.js';
 import '../ui/ac-icon.js';
+import '../ui/ac-state.js';
 import './ac-module-actions.js';
 import './ac-module-icon.js';
-import './ac-module-state.js';
 
 /** One module in a list: what it is, how it is, what it brings, and why not if it is not well. */
 export class AcModuleRow extends Localized(LitElement) {
@@ -85,7 +85,7 @@ export class AcModuleRow extends Localized(LitElement) {
         <div class="name">
           <h3><a href=${href(['modules', name])}>${title}</a></h3>
           <code class="muted">${name}${version ? html` ${version}` : nothing}</code>
-          <ac-module-state .state=${waits ? 'waits' : state}></ac-module-state>
+          <ac-state room="modules" .state=${waits ? 'waits' : state}></ac-state>
           ${disk ? html`<span class="badge warn">${disk}</span>` : nothing}
         </div>
         <ac-module-actions compact .module=${this.module}></ac-module-actions>

@@ -14,10 +14,10 @@ import '../tools/ac-tool-icon.js';
 import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
+import '../ui/ac-state.js';
 import './ac-module-actions.js';
 import './ac-module-report.js';
 import './ac-module-sources.js';
-import './ac-module-state.js';
 
 /** @typedef {import('../client/module-list.js').Module} Module */
 
@@ -91,7 +91,7 @@ export class AcViewModule extends Localized(LitElement) {
       <header class="view-head">
         <div class="titles">
           <h1 title=${title}>${title}</h1>
-          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${waitsForPerson(module) ? 'waits' : state}></ac-module-state>
+          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-state room="modules" .state=${waitsForPerson(module) ? 'waits' : state}></ac-state>
             ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}
             ${module.host ? html`<a class="host" href="#/hosts"><ac-icon name="server"></ac-icon>${t('hosts.inHost', {name: module.host})}</a>` : nothing}</p>
           ${description ? html`<p class="description">${description}</p>` : nothing}

@@ -352,7 +352,7 @@ export const settings = {
     'label.approvals.rules': '规则',
     'label.approvals.api_token': 'API 令牌可批准',
     'label.clients': 'MCP 客户端',
-    'label.hosts': '主机进程',
+    'label.hosts': '主机',
     'label.limits': '限制',
     'label.limits.init_timeout': '模块启动',
     'label.limits.shutdown_timeout': '模块停止',

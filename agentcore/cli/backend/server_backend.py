@@ -61,6 +61,25 @@ class ServerBackend:
         host: dict[str, Any] = self._client.post(path_of("api", "hosts", name, "restart"))
         return host
 
+    def change_host(self, name: str, change: Literal["drain", "undrain", "disconnect", "connect"]) -> dict[str, Any]:
+        """Change what a host on another machine may do; gives the host as it is then.
+
+        Raises:
+            CliError: There is no such host.
+        """
+        is_drain = change.endswith("drain")
+        path = path_of("api", "hosts", name, "drain" if is_drain else change)
+        host: dict[str, Any] = self._client.post(path, {"on": change == "drain"} if is_drain else None)
+        return host
+
+    def forget_host(self, name: str) -> None:
+        """Make the key of a host on another machine void.
+
+        Raises:
+            CliError: There is no such host.
+        """
+        self._client.send("DELETE", path_of("api", "hosts", name))
+
     def choose_source(self, name: str, source: str) -> dict[str, Any]:
         """Choose what stands behind a module's name.
 

@@ -63,7 +63,7 @@ class ServerClient:
     """
 
     def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
-        self.address, self._token = address.rstrip("/"), token
+        self.address, self._credentials = address.rstrip("/"), {"Authorization": f"Bearer {token}"}
         self._place = urlsplit(self.address)
         self._connect: Connect = connect or self._dial
         self._look: Callable[[], None] = lambda: None
@@ -202,7 +202,7 @@ class ServerClient:
     ) -> http.client.HTTPResponse:
         self._look()
         try:
-            connection.request(method, path, content, {"Authorization": f"Bearer {self._token}", **headers})
+            connection.request(method, path, content, {**self._credentials, **headers})
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as exc:
             self._look()

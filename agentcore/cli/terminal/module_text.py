@@ -1,4 +1,4 @@
-"""Modules, and the hosts in which they run, as the command line shows them."""
+"""Modules, as the command line shows them."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import painted, print_text, size_text
+from agentcore.cli.terminal.output import painted, print_text
 
 COLOURS = {
     "ready": "green",
@@ -17,11 +17,6 @@ COLOURS = {
     "stopping": "yellow",
 }
 """Colours of states."""
-
-HOST_COLOURS = {"running": "green", "starting": "yellow", "failed": "red"}
-"""Colours of states of hosts."""
-
-HOST_HEADER = ("host", "state", "modules", "pid", "memory", "calls", "remark")
 
 
 def state_of(module: Mapping[str, Any]) -> str:
@@ -137,41 +132,3 @@ def _remark(module: Mapping[str, Any]) -> str:
         return f"to turn it on: agentcore modules enable {module['name']}"
     known = (module["reason"], next(iter(module["problems"]), ""), on_disk(module), *others_of(module))
     return next((text for text in known if text), str(module["description"]))
-
-
-def host_row(host: Mapping[str, Any]) -> tuple[str, ...]:
-    """A host in the list, as `HOST_HEADER` says."""
-    return (
-        host["name"],
-        host["state"],
-        ", ".join(module["name"] for module in host["modules"]),
-        str(host["pid"] or ""),
-        _memory_of(host),
-        str(host["callsInFlight"]),
-        _host_remark(host),
-    )
-
-
-def print_host(host: Mapping[str, Any]) -> None:
-    """Print what became of a host, and of its modules that are not ready."""
-    print_text(f"{host['name']} is {host['state']}." + (f" {_host_remark(host)}" if host["state"] == "failed" else ""))
-    for module in host["modules"]:
-        if module["state"] != "ready":
-            print_text(f"  {module['name']} is {module['state']}{'' if module['isListed'] else ', and not on'}.")
-
-
-def _memory_of(host: Mapping[str, Any]) -> str:
-    if host["memoryBytes"] is None:
-        return ""
-    bound = host["memoryMaxBytes"]
-    return size_text(host["memoryBytes"]) + (f" of {size_text(bound)}" if bound else "")
-
-
-def _host_remark(host: Mapping[str, Any]) -> str:
-    words = host["lastWords"].strip().rpartition("\n")[2]
-    if host["state"] == "failed":
-        return f"{host['reason']}; it wrote: {words}" if words else str(host["reason"])
-    if (ends := host["endsInLastHour"]) and host["reason"]:
-        return f"ended {'once' if ends == 1 else f'{ends} times'} in the last hour: {host['reason']}"
-    held = ", ".join(f"{each['count']} {each['type']}" for each in host["resources"])
-    return f"holds {held}" if held else ""

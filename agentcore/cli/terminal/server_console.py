@@ -9,8 +9,9 @@ from contextlib import contextmanager
 
 from agentcore.api import Principal
 from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
-from agentcore.cli.terminal.terminal import confirmed, forget_typed, read_line, say
+from agentcore.cli.terminal.terminal import TERMINAL, confirmed, forget_typed, read_line, say
 from agentcore.cli.terminal.visible_text import all_visible
+from agentcore.cli.terminal.waiting_text import host_text, shown_host
 from agentcore.errors import ToolError
 from agentcore.host.events import Event
 from agentcore.host.host import Host
@@ -23,6 +24,7 @@ _HELP = """\
   resume          take calls again
   code            show new addresses that log a browser in, once
   pair            show a code that a client is paired with; you confirm it here or in the approval view
+  pair CODE       show the host that shows this code, on another machine, and let it in
   help            show this
   Ctrl-C          end the server"""
 _NOTICED = ("approval.*", "policy.*", "pairing.*")
@@ -103,8 +105,11 @@ class ServerConsole:
     async def _read_commands(self) -> None:
         while (line := await read_line(self._keyboard)) is not None:
             command = self._commands.get(line.strip().lower())
+            word, _, rest = line.strip().partition(" ")
             if command is not None:
                 await command()
+            elif word.lower() == "pair":
+                await self._pair_host(rest)
             elif line.strip():
                 async with self._screen:  # nothing else is shown while the person edits
                     await self._answer(line)
@@ -163,6 +168,18 @@ class ServerConsole:
     async def _pair(self) -> None:
         code = self._host.pairings.create_code()
         say(f"Type this into the client, once, within ten minutes: {code}")
+
+    async def _pair_host(self, code: str) -> None:
+        async with self._screen:  # the next line is the answer to this
+            try:
+                pairing = self._host.host_pairings.find(code)
+                say(f"\n{host_text(shown_host(pairing))}")
+                accepts = await confirmed("Let it in?", is_new=True)
+                await self._host.host_pairings.decide(pairing.pairing_id, TERMINAL, accepts=accepts)
+            except ToolError as exc:
+                say(all_visible(exc.message))
+                return
+        say(f"{pairing.offer.name} is let in, and connects by itself." if accepts else "Refused.")
 
     async def _help(self) -> None:
         say(_HELP if self._dialogue is None else f"{self._dialogue.help()}\n{_HELP}")

@@ -1,10 +1,11 @@
-"""Changes of what is allowed, and clients that want to be paired, as a person has to see them before deciding."""
+"""Changes of what is allowed, clients and hosts, as a person has to see them before deciding."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import Pairing, PolicyChange
+from agentcore.host.approvals import HostPairing, Pairing, PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",
@@ -47,3 +48,57 @@ def pairing_text(pairing: Pairing) -> str:
         *(f"    {scope:<8} {what}" for scope, what in SCOPES.items()),
     ]
     return "\n".join(lines)
+
+
+def host_text(shown: Mapping[str, Any]) -> str:
+    """Everything that a decision on a host rests on, for a terminal.
+
+    Args:
+        shown: As `POST /api/host-pairings` gives it; all but the address are the host's own words.
+    """
+    folders = shown["workspace"] or ["no folder"]
+    lines = [
+        "A machine has dialled in, and says what stands here. Let it in only if it is yours, and you have just typed",
+        "the code that it shows. Models can then call its tools, under your rules.",
+        f"  name       {_line(shown['name'])}",
+        f"  dials in   from {_line(shown['address'])}",
+        f"  says it is {_line(shown['platform'])}, agentcore {_line(shown['version'])}",
+        *(f"  works in   {_line(folder)}" for folder in folders),
+        *(f"  {text}" for module in shown["modules"] for text in _module_lines(module)),
+    ]
+    if shown["replaces"]:
+        lines.append("  There is a host of this name already; it is forgotten if you let this one in.")
+    return "\n".join(lines)
+
+
+def shown_host(pairing: HostPairing) -> dict[str, Any]:
+    """A host that waits in this process, as `host_text` takes it."""
+    offer = pairing.offer
+    return {
+        **{name: getattr(offer, name) for name in ("name", "address", "platform", "version", "workspace", "replaces")},
+        "modules": [
+            {
+                "name": each.name,
+                "title": each.title,
+                "tools": [
+                    {"name": tool.name, "description": tool.description, "effects": sorted(tool.effects)}
+                    for tool in each.tools
+                ],
+            }
+            for each in offer.modules
+        ],
+    }
+
+
+def _module_lines(module: Mapping[str, Any]) -> Iterator[str]:
+    tools = module["tools"]
+    yield f"offers     {_line(module['title'])} ({_line(module['name'])}), {len(tools)} tools"
+    for tool in tools:
+        effects = ", ".join(sorted(tool["effects"]))
+        first = tool["description"].strip().partition("\n")[0]
+        yield f"             {_line(tool['name'])} [{_line(effects)}] {_line(first)}"
+
+
+def _line(text: str) -> str:
+    """What stands on one line: a line feed would make it look like more."""
+    return all_visible(text.replace("\n", "<U+000A>").replace("\t", "<U+0009>"))

@@ -129,7 +129,9 @@ async def test_without_hosts_the_view_says_how_a_module_gets_one(start_webui):
     ui = await start_webui(files={"far": FAR})
     page = await ui.page("#/hosts")
     await expect(page.get_by_text("All modules run in the server")).to_be_visible()
-    await expect(page.get_by_role("group", name="Give a module a host")).to_contain_text('"modules": ["far"]')
+    await expect(page.get_by_role("group", name="Give a module a process of its own")).to_contain_text(
+        '"modules": ["far"]'
+    )
 
 
 async def test_list_of_modules_says_where_one_runs(start_hosted):

@@ -366,6 +366,6 @@ async def test_state_of_a_module_is_a_word_and_not_only_a_colour(mount, axe_prob
         "missing": "Not installed",
         "stopped": "Off",
     }
-    shown = await mount("ac-module-state", state=state)
+    shown = await mount("ac-state", room="modules", state=state)
     await expect(shown.element).to_have_text(words[state])
     assert await axe_problems(shown.page) == []

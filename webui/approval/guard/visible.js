@@ -20,6 +20,12 @@ export function visible(text) {
   return [...parts, text.slice(at)];
 }
 
+/** What stands on one line, as text and as a template: line feeds and tabs would make it look like more, and are written out. @param {string} text */
+export function visibleLine(text) {
+  const line = text.replace(/[\n\t]/g, (character) => nameOf(character));
+  return {text: visibleText(line), parts: visible(line)};
+}
+
 /** @param {string} character */
 function nameOf(character) {
   return `<U+${/** @type {number} */ (character.codePointAt(0)).toString(16).toUpperCase().padStart(4, '0')}>`;

@@ -1,5 +1,6 @@
 /** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
 import {ApiError, client} from '../../client/client.js';
+import {Soon} from '../../base/soon.js';
 import {Store} from '../../base/store.js';
 import {contextOf} from './context.js';
 import {MessageQueue} from '../../queue/queue.js';
@@ -47,8 +48,7 @@ export class Conversation extends Store {
     this._isLoading = false;
     /** @type {Promise<unknown>} The last message that was sent from here. */
     this._sent = Promise.resolve();
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
+    this._notifyingSoon = new Soon(() => this.notify(), PROGRESS_MS);
     /** @type {Promise<void>} */
     this._loading = Promise.resolve();
   }
@@ -82,7 +82,7 @@ export class Conversation extends Store {
   }
 
   close() {
-    clearTimeout(this._timer);
+    this._notifyingSoon.end();
     for (const end of this._ends) end();
     this._ends = [];
   }
@@ -232,14 +232,7 @@ export class Conversation extends Store {
   _take(event) {
     if (event.sessionId !== this.id) return;
     if (this._isLoading) this._unread.push(event);
-    else if (this._fold(event)) event.type === 'call.progress' ? this._notifySoon() : this.notify();
-  }
-
-  _notifySoon() {
-    this._timer ??= setTimeout(() => {
-      this._timer = undefined;
-      this.notify();
-    }, PROGRESS_MS);
+    else if (this._fold(event)) event.type === 'call.progress' ? this._notifyingSoon.ask() : this.notify();
   }
 
   /** @param {any} event @returns {boolean} whether it changes anything */

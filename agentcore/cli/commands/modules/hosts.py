@@ -1,12 +1,18 @@
-"""`agentcore hosts`: how the processes stand in which modules run, and starting one anew."""
+"""`agentcore hosts`: how the places stand in which modules run beside the server, and what a person does about them."""
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from agentcore.cli.commands.completion import complete_host
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import ExitCode
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+if TYPE_CHECKING:
+    from agentcore.cli.backend.server_backend import ServerBackend
 
 
 @click.group(invoke_without_command=True)
@@ -14,26 +20,29 @@ from agentcore.cli.terminal.exits import ExitCode
 @json_option
 @click.pass_context
 def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
-    """Hosts are processes of their own in which modules run; app.json says which, under `hosts`.
+    """Hosts run modules beside the server: in processes of their own, or on other machines.
+
+    The former stand in app.json, under `hosts`; the latter dial in (`agentcore agent`), and a person lets them in.
 
     Without a command below they are listed, with their state. Without a running server, the modules are started for
     this look and stopped again.
     """
     if context.invoked_subcommand is not None:
         return
-    from agentcore.cli.backend.opening import open_backend
-    from agentcore.cli.terminal.module_text import HOST_COLOURS, HOST_HEADER, host_row
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.backend.opening import open_backend, running_server
+    from agentcore.cli.terminal.host_text import print_hosts
+    from agentcore.cli.terminal.output import note, print_json
 
     with open_backend(config_path, warns=False) as backend:
         found = backend.hosts()
     if as_json:
         print_json({"hosts": found})
     elif not found:
-        note('app.json names no host: all modules run in the server. "hosts" in it gives some a process of their own.')
+        note('There is no host: all modules run in the server. "hosts" in app.json gives some a process of their own;')
+        note("agentcore agent --server URL, on another machine, offers what that one has.")
     else:
-        rows = [host_row(host) for host in found]
-        print_table(HOST_HEADER, rows, [HOST_COLOURS.get(row[1]) for row in rows])
+        server = running_server(config_path)
+        print_hosts(found, "" if server is None else server[1].addresses.get("page", ""))
 
 
 @hosts.command()
@@ -45,16 +54,137 @@ def restart(config_path: Path, as_json: bool, name: str) -> int:
 
     They run the code that is on the disk then; calls in it end. Exit code 1: it, or a module of it, did not start.
     """
-    from agentcore.cli.backend.opening import required_server
-    from agentcore.cli.backend.server_backend import ServerBackend
-    from agentcore.cli.terminal.module_text import print_host
+    host = _server(config_path).restart_host(name)
+    _print(host, as_json=as_json)
+    on = [module["state"] for module in host["modules"] if module["isListed"]]
+    is_well = host["state"] != "failed" and "failed" not in on
+    return ExitCode.OK if is_well else ExitCode.CALL_FAILED
+
+
+@hosts.command()
+@config_option
+@json_option
+@click.argument("name", shell_complete=complete_host)
+def drain(config_path: Path, as_json: bool, name: str) -> None:
+    """Give a host on another machine no new work; what goes on in it may end. Then it is `drained`."""
+    _change(config_path, name, "drain", as_json=as_json)
+
+
+@hosts.command()
+@config_option
+@json_option
+@click.argument("name", shell_complete=complete_host)
+def undrain(config_path: Path, as_json: bool, name: str) -> None:
+    """Give a drained host work again."""
+    _change(config_path, name, "undrain", as_json=as_json)
+
+
+@hosts.command()
+@config_option
+@json_option
+@click.argument("name", shell_complete=complete_host)
+def disconnect(config_path: Path, as_json: bool, name: str) -> None:
+    """End the connection of a host on another machine, and keep it out until `connect`; it keeps its key."""
+    _change(config_path, name, "disconnect", as_json=as_json)
+
+
+@hosts.command()
+@config_option
+@json_option
+@click.argument("name", shell_complete=complete_host)
+def connect(config_path: Path, as_json: bool, name: str) -> None:
+    """Let a host in again that was disconnected. It dials in by itself."""
+    _change(config_path, name, "connect", as_json=as_json)
+
+
+@hosts.command()
+@config_option
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@json_option
+@click.argument("name", shell_complete=complete_host)
+def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
+    """Make the key of a host on another machine void, and close what is open in it.
+
+    It can come back only with a new code: `agentcore agent --pair` there, and `hosts pair` here.
+    """
     from agentcore.cli.terminal.output import print_json
 
-    host = ServerBackend(*required_server(config_path)).restart_host(name)
+    server = _server(config_path)
+    if not is_sure:
+        _make_sure(name, next((host for host in server.hosts() if host["name"] == name), None))
+    server.forget_host(name)
+    if as_json:
+        print_json({"name": name})
+    else:
+        click.echo(f"{name} is forgotten.")
+
+
+@hosts.command()
+@config_option
+@click.argument("code")
+def pair(config_path: Path, code: str) -> int:
+    """Let a host in that shows this code on another machine (`agentcore agent`), once you have seen what it brings.
+
+    That takes who may approve, which the API token cannot. You log in at this terminal with a one-time code, which
+    `code` in the terminal of the server makes; there, `pair CODE` does the same without one. A server without a
+    terminal writes one with --approver-code-file.
+    """
+    import asyncio
+
+    from agentcore.cli.backend.approver_client import ApproverClient
+    from agentcore.cli.backend.opening import required_server
+    from agentcore.cli.backend.server_client import path_of
+    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.terminal import confirmed, has_person, say
+    from agentcore.cli.terminal.waiting_text import host_text
+
+    _, info = required_server(config_path)
+    address = info.addresses.get("approval", "")
+    if not has_person():
+        raise CliError(
+            "a person lets a host in, and nobody can be asked here",
+            hint=f"type the code in the approval view, {address}, or `pair {code}` in the terminal of the server",
+        )
+    note("Type `code` in the terminal of the server for a log-in code of the approval view, or its whole address.")
+    with ApproverClient.logged_in(address, click.prompt("Log-in code", err=True)) as client:
+        shown = client.post("/api/host-pairings", {"code": code})
+        say(host_text(shown))
+        accepts = asyncio.run(confirmed("Let it in?", is_new=True))
+        client.post(path_of("api", "host-pairings", shown["pairingId"], "decision"), {"accept": accepts})
+    click.echo(f"{shown['name']} is let in, and connects by itself." if accepts else "Refused.")
+    return ExitCode.OK if accepts else ExitCode.CALL_FAILED
+
+
+def _server(config_path: Path) -> "ServerBackend":
+    from agentcore.cli.backend.opening import required_server
+    from agentcore.cli.backend.server_backend import ServerBackend
+
+    return ServerBackend(*required_server(config_path))
+
+
+def _change(
+    config_path: Path, name: str, change: Literal["drain", "undrain", "disconnect", "connect"], *, as_json: bool
+) -> None:
+    _print(_server(config_path).change_host(name, change), as_json=as_json)
+
+
+def _print(host: Mapping[str, Any], *, as_json: bool) -> None:
+    from agentcore.cli.terminal.host_text import print_host
+    from agentcore.cli.terminal.output import print_json
+
     if as_json:
         print_json(host)
     else:
         print_host(host)
-    on = [module["state"] for module in host["modules"] if module["isListed"]]
-    is_well = host["state"] != "failed" and "failed" not in on
-    return ExitCode.OK if is_well else ExitCode.CALL_FAILED
+
+
+def _make_sure(name: str, host: Mapping[str, Any] | None) -> None:
+    from agentcore.cli.terminal.host_text import held_text
+    from agentcore.cli.terminal.output import note
+
+    if not sys.stdin.isatty():
+        raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes")
+    if host is not None and (host["callsInFlight"] or host["resources"]):
+        held = held_text(host) or "nothing"
+        note(f"What goes on in it ends: calls that run: {host['callsInFlight']}; open: {held}.")
+    click.confirm(f"Forget {name}? Its key is void then, and it comes back only with a new code.", abort=True, err=True)

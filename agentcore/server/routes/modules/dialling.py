@@ -7,6 +7,7 @@ from aiohttp import web
 from pydantic import Field
 
 from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.approvals import HostPairing, OfferedModule
 from agentcore.remote.wire.frames import PROTOCOL
 from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
@@ -121,9 +122,10 @@ async def find_pairing(exchange: Exchange) -> Answer:
     """Show the host that shows a code."""
     try:
         pairing = exchange.host.host_pairings.find(exchange.body.code)
-    except Exception:
+    except ToolError as exc:
         exchange.parts.hits.add("wrong_code")
-        raise
+        # whoever types it is logged in, and stays so: 401 is for codes that log in
+        raise Refusal(HTTPStatus.BAD_REQUEST, exc.type, exc.message) from None
     return Answer(to_json(_view(pairing)))
 
 

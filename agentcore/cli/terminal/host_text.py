@@ -1,0 +1,119 @@
+"""Hosts, in which modules run beside the server, as the command line shows them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from agentcore.cli.terminal.output import print_table, print_text, size_text
+
+_COLOURS = {
+    "running": "green",
+    "starting": "yellow",
+    "away": "yellow",
+    "draining": "yellow",
+    "failed": "red",
+}
+_HEADER = ("host", "state", "modules", "pid", "memory", "calls", "remark")
+_REMOTE_HEADER = ("host", "state", "address", "since", "answers in", "calls", "modules", "remark")
+
+
+def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
+    """Print all hosts: those on this machine, then those on others.
+
+    Args:
+        server: The server's address, for machines that have yet to dial in; empty: none runs.
+    """
+    local = [_row(host) for host in hosts if host["kind"] != "remote"]
+    remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]
+    if local:
+        print_table(_HEADER, local, [_COLOURS.get(row[1]) for row in local])
+    if local and remote:
+        click.echo()
+    if remote:
+        print_table(_REMOTE_HEADER, remote, [_COLOURS.get(row[1]) for row in remote])
+
+
+def print_host(host: Mapping[str, Any]) -> None:
+    """Print what became of a host, and of its modules that are not ready."""
+    print_text(f"{host['name']} is {host['state']}." + (f" {_remark(host)}" if host["state"] == "failed" else ""))
+    for module in host["modules"]:
+        if module["state"] != "ready":
+            print_text(f"  {module['name']} is {module['state']}{'' if module['isListed'] else ', and not on'}.")
+
+
+def held_text(host: Mapping[str, Any]) -> str:
+    """What is open in a host: `2 terminal, 1 browser`; empty: nothing."""
+    return ", ".join(f"{each['count']} {each['type']}" for each in host["resources"])
+
+
+def _row(host: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        host["name"],
+        host["state"],
+        ", ".join(module["name"] for module in host["modules"]),
+        str(host["pid"] or ""),
+        _memory_of(host),
+        str(host["callsInFlight"]),
+        _remark(host),
+    )
+
+
+def _remote_row(host: Mapping[str, Any], server: str) -> tuple[str, ...]:
+    latency = host["latencyMs"]
+    return (
+        host["name"],
+        host["state"],
+        host["address"],
+        "" if host["state"] == "waiting" else _moment(host["since"]),
+        "" if latency is None else f"{latency:.0f} ms",
+        str(host["callsInFlight"]),
+        ", ".join(_module_of(module) for module in host["modules"]),
+        _remote_remark(host, server),
+    )
+
+
+def _memory_of(host: Mapping[str, Any]) -> str:
+    if host["memoryBytes"] is None:
+        return ""
+    bound = host["memoryMaxBytes"]
+    return size_text(host["memoryBytes"]) + (f" of {size_text(bound)}" if bound else "")
+
+
+def _module_of(module: Mapping[str, Any]) -> str:
+    """A module of another machine: `fs_tools (10, 2 wait)`."""
+    if module["state"] != "ready":
+        return f"{module['name']} ({module['state']})"
+    waiting = f", {module['waiting']} wait" if module["waiting"] else ""
+    return f"{module['name']} ({module['tools']}{waiting})"
+
+
+def _remark(host: Mapping[str, Any]) -> str:
+    words = host["lastWords"].strip().rpartition("\n")[2]
+    if host["state"] == "failed":
+        return f"{host['reason']}; it wrote: {words}" if words else str(host["reason"])
+    if (ends := host["endsInLastHour"]) and host["reason"]:
+        return f"ended {'once' if ends == 1 else f'{ends} times'} in the last hour: {host['reason']}"
+    held = held_text(host)
+    return f"holds {held}" if held else ""
+
+
+def _remote_remark(host: Mapping[str, Any], server: str) -> str:
+    if host["state"] == "waiting":
+        return f"to add it, there: agentcore agent --server {server or 'URL'} --name {host['name']}"
+    failed = next((module for module in host["modules"] if module["state"] == "failed"), None)
+    if failed is not None:
+        return f"{failed['name']} does not run: {failed['reason']}"
+    if host["state"] == "away":
+        return str(host["reason"])
+    if any(module["waiting"] for module in host["modules"]):
+        return "tools that wait are in the approval view"
+    held = held_text(host)
+    return f"holds {held}" if held else str(host["platform"])
+
+
+def _moment(moment_ms: int) -> str:
+    """The time alone if it is today, with the day if not."""
+    moment, today = time.localtime(moment_ms / 1000), time.localtime()
+    return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)

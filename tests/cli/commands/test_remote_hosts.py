@@ -1,0 +1,159 @@
+"""Hosts on other machines on the command line: let in at a terminal, listed, drained, disconnected, forgotten."""
+
+import re
+import time
+
+import pytest
+
+from agentcore.store.state import read_server_info
+from tests.cli.conftest import CLOCK, LIMIT_S, Place
+
+pytestmark = pytest.mark.spec("H3")
+
+_CODE = re.compile(r"approval view of \S+: ([0-9A-Z]{5}-[0-9A-Z]{5})")
+
+
+@pytest.fixture
+def terminal(on_terminal):
+    """The terminal of a server."""
+    terminal = on_terminal("serve")
+    terminal.expect("server_ready")
+    return terminal
+
+
+@pytest.fixture
+def dial(place, tmp_path):
+    """Have another machine dial in; gives the code that it shows."""
+    folder = tmp_path / "shed"
+    folder.mkdir()
+    far = Place(folder, place.environ | {"AGENTCORE_STATE_DIR": str(tmp_path / "shed-state")})
+    far.add_module("clock", CLOCK)
+    far.write_app(modules=["clock"])
+    started = []
+
+    def start(*arguments):
+        address = read_server_info(place.state).addresses["page"]
+        process = far.start("agent", "--server", address, "--name", "shed", *arguments)
+        started.append(process)
+        for line in process.stdout:
+            if (found := _CODE.search(line)) is not None:
+                return found[1]
+        raise AssertionError(process.stderr.read())
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=LIMIT_S)
+
+
+@pytest.fixture
+def paired(terminal, dial, place):
+    """A host that was let in at the server's terminal, and is connected."""
+    terminal.type(f"pair {dial()}\n")
+    terminal.expect_question()
+    terminal.decide("yes")
+    terminal.expect("shed is let in")
+    return until(place, "running")
+
+
+def until(place, state):
+    """Wait until the host is in a state."""
+    end = time.monotonic() + LIMIT_S
+    while time.monotonic() < end:
+        found = [each for each in place.run("hosts", "--json").json["hosts"] if each["state"] == state]
+        if found:
+            return found[0]
+    raise AssertionError(f"it is never {state}")
+
+
+def test_host_is_let_in_at_the_terminal_of_the_server_once_it_was_shown(place, terminal, dial):
+    terminal.type(f"pair {dial().lower()}\n")
+    shown = terminal.expect_question()
+    for text in (
+        "shed",
+        "from 127.0.0.1",
+        "agentcore 0.1.0",
+        "works in",
+        "offers     Clock (clock)",
+        "clock_now [read]",
+    ):
+        assert text in shown
+    terminal.decide("yes")
+    terminal.expect("shed is let in, and connects by itself.")
+    assert until(place, "running")["name"] == "shed"
+
+
+def test_host_is_refused_at_the_terminal_by_anything_but_a_yes(place, terminal, dial):
+    terminal.type(f"pair {dial()}\n")
+    terminal.expect_question()
+    terminal.decide("no")
+    terminal.expect("Refused.")
+    assert place.run("hosts", "--json").json["hosts"] == []
+
+
+def test_wrong_code_lets_nothing_in(terminal):
+    terminal.type("pair 7KQ2M-XW3RD\n")
+    terminal.expect("no host shows this code")
+
+
+def test_host_is_let_in_at_another_terminal_by_who_logs_in_to_the_approval_view(place, terminal, dial, on_terminal):
+    code = dial()
+    terminal.type("code\n")
+    terminal.expect("approval view  ")
+    address = terminal.expect("\r\n").strip()
+    other = on_terminal("hosts", "pair", code)
+    other.expect("Log-in code")
+    other.type(f"{address}\n")
+    assert "clock_set" in other.expect_question()
+    other.decide("yes")
+    code, said = other.end()
+    assert (code, "shed is let in" in said) == (0, True), said
+    assert until(place, "running")["name"] == "shed"
+    again = on_terminal("hosts", "pair", "7KQ2M-XW3RD")
+    again.expect("Log-in code")
+    again.type(f"{address}\n")
+    code, said = again.end()
+    assert (code, "log-in code is not valid" in said) == (2, True), said
+
+
+def test_pairing_without_a_person_says_where_one_is(place, start_server):
+    start_server()
+    done = place.run("hosts", "pair", "7KQ2M-XW3RD")
+    assert done.code == 2
+    assert "approval view, http://127.0.0.1:" in done.err
+    assert "`pair 7KQ2M-XW3RD` in the terminal of the server" in done.err
+
+
+def test_host_is_listed_with_where_it_is_and_what_it_offers(place, paired):
+    lines = place.run("hosts").out.splitlines()
+    assert lines[0].split() == ["HOST", "STATE", "ADDRESS", "SINCE", "ANSWERS", "IN", "CALLS", "MODULES", "REMARK"]
+    assert lines[1].split()[:3] == ["shed", "running", "127.0.0.1"]
+    assert f"clock ({paired['modules'][0]['tools']})" in lines[1]
+
+
+def test_host_is_drained_kept_out_let_in_again_and_forgotten(place, paired):
+    assert place.run("hosts", "drain", "shed").out == "shed is drained.\n"
+    assert place.run("hosts", "undrain", "shed", "--json").json["state"] == "running"
+    assert place.run("hosts", "disconnect", "shed").out.startswith("shed is disconnected.\n")
+    assert place.run("hosts", "connect", "shed").code == 0
+    until(place, "running")
+    unsure = place.run("hosts", "forget", "shed")
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    assert place.run("hosts", "forget", "shed", "--yes").out == "shed is forgotten.\n"
+    gone = place.run("hosts", "drain", "shed")
+    assert (gone.code, "host_not_found" in gone.err) == (1, True)
+
+
+def test_forgetting_is_asked_at_a_terminal(place, paired, on_terminal):
+    asking = on_terminal("hosts", "forget", "shed")
+    asking.expect("Its key is void then")
+    asking.type("n\n")
+    assert asking.end()[0] == 130
+    assert [each["name"] for each in place.run("hosts", "--json").json["hosts"]] == ["shed"]
+
+
+def test_host_that_app_json_names_and_nobody_has_let_in_says_what_to_start_there(place):
+    place.write_app(modules=["clock"], hosts={"attic": {"kind": "remote"}})
+    out = place.run("hosts").out
+    assert "waiting" in out
+    assert "agentcore agent --server URL --name attic" in out

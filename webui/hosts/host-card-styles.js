@@ -1,0 +1,20 @@
+/** What cards of hosts have in common: their look, and a fact with its name. */
+import {css, html} from 'lit';
+
+/** @param {string} name @param {unknown} value @param {string} [kind] */
+export const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${name}</dt><dd>${value}</dd></div>`;
+
+export const hostCardStyles = css`
+  .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-4); }
+  .head { display: flex; align-items: flex-start; gap: var(--ac-space-2) var(--ac-space-4); }
+  .name { flex: 1; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); min-height: 1.75rem; min-width: 0; }
+  h3 { font-size: var(--ac-text-l); overflow-wrap: anywhere; min-width: 0; }
+  dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: var(--ac-space-3) var(--ac-space-4); }
+  dt { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+  dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+  .wide { grid-column: span 3; }
+  h4 { margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-size: var(--ac-text-s); font-weight: normal; }
+  .modules { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); align-items: start; gap: 0 var(--ac-space-4); }
+  .modules li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-2); min-height: 1.75rem; min-width: 0; overflow-wrap: anywhere; }
+  @media (max-width: 40rem) { dl { grid-template-columns: repeat(2, minmax(0, 1fr)); } .wide { grid-column: 1 / -1; } }
+`;
