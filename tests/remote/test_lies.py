@@ -1,6 +1,7 @@
 """A host that lies is cut off with a reason, or the one thing is refused; nothing of what it says is believed."""
 
 import asyncio
+import json
 import os
 import resource
 import struct
@@ -86,6 +87,12 @@ def _flood(host: FakeHost) -> None:
         host.socket.sendall(many)
 
 
+def _flood_of_records(host: FakeHost) -> None:
+    """Fewer messages than a flood has, each of which is written down."""
+    said = {"type": "record", "module": host.module, "outcome": "x", "details": {}, "call": "", "sessionId": ""}
+    host.socket.sendall(frame(TEXT, json.dumps(said).encode()) * 5_000)
+
+
 def _flood_of_pieces(host: FakeHost) -> None:
     while True:
         host.blob(b"", number=1, is_last=False)
@@ -148,6 +155,7 @@ CUT_OFF: dict[str, tuple[Callable[[FakeHost, Message], Any], str]] = {
     ),
     "greets again": (lambda h, c: h.hello(), "greets a second time"),
     "flood": (lambda h, c: _flood(h), "a flood"),
+    "flood of records": (lambda h, c: _flood_of_records(h), "messages that are costly"),
     "flood of pieces": (lambda h, c: _flood_of_pieces(h), "a flood"),
     "a blob without an end": (lambda h, c: _large_blob(h), "that nothing names"),
     "junk": (lambda h, c: h.socket.sendall(os.urandom(4096)), "frame of"),

@@ -41,7 +41,9 @@ _SUBSCRIPTIONS = 1_000
 class Told(Protocol):
     """Makes a handler of what is done with a message; see `Handlers.told`."""
 
-    def __call__(self, model: type[M], act: Callable[[M], None]) -> Callable[[Message], None]: ...
+    def __call__(
+        self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False
+    ) -> Callable[[Message], None]: ...
 
 
 class HostLink:
@@ -98,17 +100,17 @@ class HostLink:
         calls.expect(each.n for each in told.calls)
         self.calls = calls
         self.peer.serve(CallRequests(self.peer, calls).table(self._handlers))
-        progress = self._handlers.told(messages.Progress, calls.take_progress)
+        progress = self._handlers.told(messages.Progress, calls.take_progress, is_cheap=True)
         self.peer.listen({"tool.result": calls.take_result, "tool.progress": progress})
 
     def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
         """The handlers of what the host and its modules tell, by the types of messages."""
         return {
             "tool.result": self.calls.take_result,
-            "tool.progress": told(messages.Progress, self.calls.take_progress),
+            "tool.progress": told(messages.Progress, self.calls.take_progress, is_cheap=True),
             "hello": told(answers.Hello, self._hello),
             "hello.done": told(messages.Nothing, lambda said: self.on_done()),
-            "pong": told(messages.Pong, self._pong),
+            "pong": told(messages.Pong, self._pong, is_cheap=True),
             "event.publish": told(messages.Publish, self._publish),
             "event.subscribe": told(messages.Subscribe, self._subscribe),
             "event.unsubscribe": told(messages.Unsubscribe, self._unsubscribe),
@@ -123,8 +125,8 @@ class HostLink:
             "login.status": told(messages.Login, lambda said: self._module(said).on_login(said.status)),
             "route.add": told(messages.AddRoute, self._add_route),
             "route.remove": told(messages.RemoveRoute, self._remove_route),
-            "route.out": told(messages.Piece, self.routes.on_data),
-            "route.taken": told(messages.Room, self.routes.on_room),
+            "route.out": told(messages.Piece, self.routes.on_data, is_cheap=True),
+            "route.taken": told(messages.Room, self.routes.on_room, is_cheap=True),
             "route.close": told(messages.CloseChannel, self.routes.on_close),
             "goodbye": told(messages.Goodbye, self._goodbye),
         }
