@@ -171,9 +171,7 @@ async def test_sessions_and_grants_of_before_there_were_hosts_are_of_the_server(
         connection.execute(statement)
     names = "session_id, owner, user_id, agent_id, model, title, steps, tokens, is_running"
     values = "'s1', 'page', '', 'default', '', 'T', 0, 0, 0"
-    connection.execute(
-        f"INSERT INTO chat_sessions ({names}, created_at_ms, last_used_at_ms) VALUES ({values}, 1, 1)"  # noqa: S608
-    )
+    connection.execute(f"INSERT INTO chat_sessions ({names}, created_at_ms, last_used_at_ms) VALUES ({values}, 1, 1)")
     connection.execute("INSERT INTO approval_grants VALUES ('g_1', 'always', '', 'chat', 'bash', '{}', 'terminal', 1)")
     connection.execute(f"PRAGMA user_version = {_BEFORE_HOSTS}")
     connection.commit()
