@@ -48,8 +48,8 @@ EVENT_TYPES = (
     EventType(
         "host.stateChanged",
         "host, state, reason",
-        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`; of one on another "
-        "machine `away`, `draining`, `drained`, `disconnected` too.",
+        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`; of one on "
+        "another machine `away`, `draining`, `drained`, `disconnected` too.",
     ),
     EventType("hosts.changed", "host", "A host on another machine was let in, or forgotten."),
     EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
