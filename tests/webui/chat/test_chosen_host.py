@@ -88,6 +88,12 @@ async def test_host_is_chosen_by_keyboard_and_followed_by_other_pages(open_chat,
     await page.get_by_text("put", exact=True).first.click()
     await expect(page.locator("ac-call-facts")).to_contain_text("laptop/machine")
     await shots(page, "activity")
+    laptop.come()
+    await page.get_by_role("link", name="Run again").click()
+    await expect(page.get_by_label("Host", exact=True)).to_have_value("laptop")
+    await shots(page, "console")
+    await page.get_by_role("button", name="Run").first.click()
+    await expect(page.locator("ac-run")).to_contain_text("x on laptop")
 
 
 async def test_chat_whose_host_is_away_says_so_in_its_menu(open_chat, tmp_path, stack, shots):
