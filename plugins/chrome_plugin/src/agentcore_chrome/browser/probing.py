@@ -74,9 +74,14 @@ def _read(endpoint: Endpoint, status: int, body: str) -> Answer:
 
 
 def advice_for(theirs: str) -> str:
-    """How to bring two versions of Playwright together."""
-    there, here = f"npx playwright@{ours()} run-server", f"pip install playwright=={theirs}.*"
-    return f"bring both to one version: there `{there}`, or here `{here}`"
+    """How to bring two versions of Playwright together; an older one is not taken here."""
+    there = f"start it there with `npx playwright@{ours()} run-server`"
+    is_newer = _numbers(theirs) > _numbers(ours())
+    return f"{there}, or install `playwright=={theirs}.*` here" if is_newer else there
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def ours() -> str:
