@@ -8,6 +8,7 @@ import json
 import shutil
 from contextlib import suppress
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -151,6 +152,30 @@ async def test_one_browser_for_all_is_used_as_it_runs(elsewhere, hosting, browse
             error = await error_of(host, "browser_navigate", url=site.url("/second"))
             assert error.type == "browser_launch_failed"
             assert path not in json.dumps(error.to_json())
+
+
+async def test_settings_of_pages_and_log_ins_by_http_hold_there_too(server, hosting, there, tmp_path, site):
+    login = {site.address.removeprefix("http://"): "ada:s3cret:word"}
+    settings = {"stealth": True, "locale": "de-DE", "viewport": {"width": 700, "height": 500}, "basic_auth": login}
+    async with hosting(tmp_path / "host", playwright_endpoint=server.endpoint, **settings, **there) as host:
+        assert (await act(host, "browser_navigate", url=site.url("/guarded"))).data["title"] == "Inside"
+        looks = "[navigator.webdriver, navigator.language, innerWidth, navigator.userAgent.includes('Headless')]"
+        assert (await act(host, "browser_evaluate", script=looks)).data["value"] == [False, "de-DE", 700, False]
+
+
+async def test_browser_that_dies_there_is_a_lost_connection(elsewhere, hosting, there, tmp_path, site):
+    async with (
+        elsewhere.run_server("--unsafe") as server,
+        hosting(tmp_path / "host", playwright_endpoint=server.endpoint, **there) as host,
+    ):
+        await act(host, "browser_navigate", url=site.url("/second"))
+        children = psutil.Process(server.process.pid).children(recursive=True)
+        for child in [one for one in children if "chrom" in one.name()]:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        await until(lambda: host.host.resources.get("browser_chat_0").status == "failed")
+        seen = await act(host, "browser_snapshot")
+        assert seen.data["restored"] == site.url("/second")
 
 
 async def test_log_ins_are_kept_where_there_is_a_profile(elsewhere, server, hosting, there, tmp_path, site):

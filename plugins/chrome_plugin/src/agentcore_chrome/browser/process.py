@@ -17,7 +17,7 @@ from agentcore_chrome.browser.kept_state import KeptState
 from agentcore_chrome.browser.marked_targets import find_target, pages_by_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
-from agentcore_chrome.failures import browser_crashed, browser_lost, headline
+from agentcore_chrome.failures import browser_crashed, browser_lost, headline, is_closed
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -119,6 +119,7 @@ class BrowserProcess:
         self._looking: set[str] = set()
         self._closing = False
         self._over = False
+        self._ended = asyncio.Event()
         self._background = Background(f"browser:{browser_id}")
         self.on_over: Callable[[], Coroutine[Any, Any, None]] | None = None
         browser.on("disconnected", lambda _: self._disconnected())
@@ -190,10 +191,18 @@ class BrowserProcess:
             except TimeoutError as exc:
                 raise ToolError("browser_launch_failed", "the browser did not open a tab in time") from exc
             except Exception as exc:
+                if is_closed(exc):
+                    await self._hear_of_its_end()
                 if self.crashed is not None:
                     raise self.crashed from exc
                 raise _no_tab(exc, is_attached=self.is_attached) from exc
             return self._add(page, options, is_ours=found is None)
+
+    async def _hear_of_its_end(self) -> None:
+        """Wait for the driver to say that the browser is gone, which comes after its answers."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                await self._ended.wait()
 
     async def other_pages(self) -> list[OtherPage]:
         """The pages of a browser that was attached to which are not ours, and may be touched by the URL policy."""
@@ -465,6 +474,7 @@ class BrowserProcess:
         if self._over:
             return
         self._over = True
+        self._ended.set()
         for tab in list(self.tabs.values()):
             tab.end(error)
         self._owner.ended(self)
