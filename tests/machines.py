@@ -1,5 +1,8 @@
 """Hosts on other machines, for tests of what the server does with their tools: real modules in a host of their own."""
 
+import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,8 +10,11 @@ from pathlib import Path
 from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, ToolResult, tool
 from agentcore.host.host import Host
 from agentcore.host.modules import HostFacts, ModuleRecord
+from agentcore.host.modules.places import PlaceReport
 from agentcore.host.modules.tool_registry import prepare
+from agentcore.store.state import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
+from agentcore.testing.serving import ServerClient
 
 
 def text_of(result: ToolResult) -> str:
@@ -90,6 +96,7 @@ class Joined:
 
     def _tell(self, state: str) -> None:
         self._host.registry.rebuild()
+        self._host.events.publish("host.stateChanged", {"host": self.name, "state": state, "reason": ""})
         self._host.events.publish("tools.changed", {"tools": len(self._host.registry.tools)})
 
 
@@ -120,3 +127,50 @@ def _as_hosted(theirs: ModuleRecord, host: str) -> ModuleRecord:
     )
     record.tools = [prepare(each.definition, record) for each in theirs.tools]
     return record
+
+
+async def agentcore(client: ServerClient, *arguments: str) -> tuple[int, str, str]:
+    """Run a command against a server of a test: exit code, stdout, stderr."""
+    state = client.running.host.state
+    state.write_server_info({"page": str(client.make_url("")).rstrip("/")})
+    command = (sys.executable, "-m", "agentcore", *arguments)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=state.config_path.parent,
+        env={**os.environ, STATE_DIR_VARIABLE: str(state.path), "NO_COLOR": "1"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(120):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+class Machines:
+    """Places of a host that are other machines, as far as the list of hosts needs them."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def of(self, name: str) -> None:
+        """Where one of the server's own modules runs: in the server."""
+
+    def all(self) -> list["_Machine"]:
+        """All of them."""
+        registry = self._host.registry
+        names = {record.host for record in registry.hosted.values()} | set(registry.absent)
+        return [_Machine(name, "running" if registry.is_connected(name) else "away") for name in sorted(names)]
+
+    async def rest(self, name: str) -> None:
+        """Nothing."""
+
+
+class _Machine:
+    def __init__(self, name: str, state: str) -> None:
+        self.name, self._state = name, state
+
+    def report(self) -> PlaceReport:
+        """What is known of it."""
+        return PlaceReport(self.name, "remote", (), self._state)  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ class AgentView(View):
     model: str | None
     mode: ApprovalMode
     instructions: str
+    hosts: list[str]
 
 
 class ModelView(View):
@@ -138,7 +139,13 @@ class ModelSetup:
             hint=hint,
             default_model=default,
             agents=[
-                AgentView(id=name, model=agent.model, mode=agent.mode or fallback, instructions=agent.instructions)
+                AgentView(
+                    id=name,
+                    model=agent.model,
+                    mode=agent.mode or fallback,
+                    instructions=agent.instructions,
+                    hosts=list(agent.hosts),
+                )
                 for name, agent in settings.agents.items()
             ],
             models=[self._model(name, settings) for name in settings.models],

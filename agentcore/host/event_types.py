@@ -48,14 +48,17 @@ EVENT_TYPES = (
     EventType(
         "host.stateChanged",
         "host, state, reason",
-        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`.",
+        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`; of one on "
+        "another machine `away`, `draining`, `drained`, `disconnected` too.",
     ),
+    EventType("hosts.changed", "host", "A host on another machine was let in, or forgotten."),
     EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
     EventType(
         "resource.stateChanged",
         "resourceId, resourceType, chatSessionId, index, adapterType, status, lastUrl, title, icon, keepRunning, "
-        "createdAt, lastUsedAt",
-        "A resource was made, has changed, or has ended (`status` is `closed`).",
+        "createdAt, lastUsedAt, host?",
+        "A resource was made, has changed, or has ended (`status` is `closed`); `host` is there where it is on another "
+        "machine.",
     ),
     EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
     EventType(

@@ -64,6 +64,11 @@ class PlacesOfHost(Places, Protocol):
         """Whether calls of a module may go on after the end of the server that began them."""
         ...
 
+    @property
+    def may_come_back(self) -> bool:
+        """Whether machines that were connected to an earlier server may dial in again."""
+        ...
+
     async def take_up_calls(self) -> None:
         """Go on with the calls that have gone on there without a server."""
         ...
@@ -244,7 +249,7 @@ class Host:
         if self._places is not None:
             await self._places.take_up_calls()
         self.calls.carried_on.give_up_rest()
-        await self.tabs.close_dead()
+        await self.tabs.close_dead(may_come_back=self._places is not None and self._places.may_come_back)
         self.has_started = True
         await self.approvals.restore(self._definition_of)
 

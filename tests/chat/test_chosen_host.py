@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.host.approvals import Verdict
 from tests.chat.test_clients import paired
-from tests.machines import Machine, joined
+from tests.machines import Machine, agentcore, joined
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -173,3 +173,20 @@ async def test_what_was_allowed_for_later_holds_on_its_host_alone(open_talk, pro
         here = await talk.ask("POST", "/api/approvals/explain", question)
         (grant,) = (await talk.ask("GET", "/api/approvals/grants"))["grants"]
     assert (there["decision"], here["decision"], grant["host"]) == ("allow", "ask", "laptop")
+
+
+@pytest.mark.processes
+async def test_host_is_chosen_on_the_command_line(open_talk, provider, tmp_path):
+    provider.say("Hello.")
+    provider.say("Hello.")
+    allowed = {"mode": "allow"}
+    async with open_talk(Machine(), approvals=allowed) as talk, joined(talk.host, "laptop", tmp_path):
+        code, out, err = await agentcore(talk.client, "chat", "--host", "laptop", "hello")
+        assert (code, out.strip()) == (0, "Hello."), err
+        (session,) = (await talk.ask("GET", "/api/sessions"))["sessions"]
+        assert session["host"] == "laptop"
+        code, _, err = await agentcore(talk.client, "chat", "--session", session["sessionId"], "--host", "server", "hi")
+        assert code == 0, err
+        assert (await talk.ask("GET", f"/api/sessions/{session['sessionId']}"))["ownHost"] == ""
+        code, _, err = await agentcore(talk.client, "chat", "--host", "phone", "hello")
+        assert (code, "host_not_found" in err) == (2, True), err

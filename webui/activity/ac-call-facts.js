@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {allowedText, callerText} from './labels.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
+import {hostIn, moduleHref} from '../base/hosted-name.js';
 import {href} from '../base/router.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-copy.js';
@@ -30,12 +31,14 @@ export class AcCallFacts extends Localized(LitElement) {
     const {call} = this;
     if (!call) return nothing;
     const digest = call.arguments_digest;
+    const host = hostIn(call.module ?? '');
     return html`
       <dl>
         ${call.kind === 'call' && !this.isRunning ? fact('allowedBy', allowedText(call)) : nothing}
         ${fact('calledBy', call.principal_kind && callerText(call.principal_kind, call.principal_id))}
         ${call.duration_ms === null ? nothing : fact('duration', formatDuration(call.duration_ms))}
-        ${fact('module', call.module && link(['modules', call.module], {}, call.module))}
+        ${fact('host', host && html`<a class="mono" href=${href(['hosts'])}>${host}</a>`)}
+        ${fact('module', call.module && html`<a class="mono" href=${moduleHref(call.module)}>${call.module}</a>`)}
         ${fact('session', call.session_id && link(['activity'], {session: call.session_id}, call.session_id))}
         ${fact('resource', call.resource_id && html`<code>${call.resource_id}</code>`)}
         ${fact('callId', call.call_id && html`<code>${call.call_id}</code> <ac-copy .value=${call.call_id}></ac-copy>`)}

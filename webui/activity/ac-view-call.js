@@ -6,6 +6,7 @@ import {client} from '../client/client.js';
 import {keepDraft} from '../tools/drafts.js';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {hostIn} from '../base/hosted-name.js';
 import {href} from '../base/router.js';
 import {badges, base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
@@ -216,7 +217,7 @@ function rowsOf(id) {
 /** Fill in the console's form as the call was; what the record masks or has cut is left to the person. @param {CallRow} row */
 function leadToConsole(row) {
   const args = recordedArguments(row.arguments);
-  if (args) keepDraft(row.tool, {args, sessionId: row.session_id});
+  if (args) keepDraft(row.tool, {args, sessionId: row.session_id, host: hostIn(row.module ?? '') || undefined});
 }
 
 /** @param {RunningCall} call @returns {CallRow} */

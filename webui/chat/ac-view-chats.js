@@ -153,7 +153,7 @@ export class AcViewChats extends Localized(LitElement) {
   _renderBottom() {
     const chat = this._chat;
     if (chat.error && !chat.isLoaded) return nothing;
-    const {agentId = '', model = '', mode = ''} = chat.id ? chat.session : this._choices;
+    const {agentId = '', model = '', mode = '', host} = chat.id ? chat.session : this._choices;
     return html`
       <div class="bottom">
         ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
@@ -166,7 +166,7 @@ export class AcViewChats extends Localized(LitElement) {
         <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${chat.question?.kind === 'text'} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-take-prompt=${this._onTakePrompt} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
-          <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
+          <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} .host=${host} @ac-change=${this._onChoice}></ac-chat-choices>
           <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
         </ac-chat-composer>
       </div>`;
@@ -332,8 +332,9 @@ export class AcViewChats extends Localized(LitElement) {
   /** The chat that is shown, made on the server at its first message. */
   async _begun() {
     if (this._chat.id) return this._chat;
-    const {mode, ...choices} = this._choices;
-    const {sessionId} = await sessionList.create(Object.fromEntries(Object.entries(choices).filter(([, value]) => value)));
+    const {mode, host, ...choices} = this._choices;
+    const chosen = Object.entries(choices).filter(([, value]) => value);
+    const {sessionId} = await sessionList.create({...Object.fromEntries(chosen), ...(host === undefined ? {} : {host})});
     this._choices = lastChoices();
     // a mode that asks less may wait for a person's word: the chat begins with the careful one
     if (mode) await this._try('chat.changeFailed', () => sessionList.change(sessionId, {mode}));

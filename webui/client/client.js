@@ -21,6 +21,7 @@ import {readMessages} from './sse.js';
  * @property {string} [sessionId]
  * @property {string} [resourceId]
  * @property {number} [timeoutMs]
+ * @property {string} [host]  on another machine, to which it goes
  * @property {string} [callId]  of a call that waited for approval and is sent again
  * @property {(progress: {callId: string, fraction?: number, message?: string}) => void} [onProgress]
  * @property {(approval: {callId: string, expiresAt: number, reason: string}) => void} [onApproval]  it waits for a person
@@ -94,9 +95,9 @@ export class Client {
    * @returns {Promise<Envelope>}
    */
   async call(tool, args, options = {}) {
-    const {sessionId, resourceId, timeoutMs, callId} = options;
+    const {sessionId, resourceId, timeoutMs, callId, host} = options;
     const init = withBody('POST', {
-      arguments: args, session_id: sessionId, resource_id: resourceId, timeout_ms: timeoutMs, call_id: callId,
+      arguments: args, session_id: sessionId, resource_id: resourceId, timeout_ms: timeoutMs, call_id: callId, host,
     });
     init.headers = {...init.headers, Accept: 'text/event-stream'};
     return this._callAt(`/api/tools/${encodeURIComponent(tool)}/call`, init, options);

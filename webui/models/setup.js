@@ -3,7 +3,7 @@ import {client} from '../client/client.js';
 import {Store} from '../base/store.js';
 
 /**
- * @typedef {{id: string, model?: string | null, mode: string, instructions: string}} Agent
+ * @typedef {{id: string, model?: string | null, mode: string, instructions: string, hosts?: string[]}} Agent
  * @typedef {object} Model
  * @property {string} name
  * @property {string} provider

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {PAGE_TARGET, pageAddress} from '../client/session.js';
 import {Localized, hasText, t} from '../base/i18n.js';
-import {href} from '../base/router.js';
+import {moduleHref} from '../base/hosted-name.js';
 import {withCode} from '../form/fields/field-element.js';
 import {base, badges, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
@@ -61,7 +61,7 @@ export class AcResultError extends Localized(LitElement) {
     const own = `results.advice.${type}`;
     const text = hasText(own) ? t(own) : t(retryable ? 'results.adviceLater' : 'results.adviceChange');
     const module = typeof context.module === 'string' && type.startsWith('module_') ? context.module : '';
-    return module ? html`${text} <a href=${pageAddress(href(['modules', module]))} target=${PAGE_TARGET}>${t('results.toModule', {module})}</a>` : text;
+    return module ? html`${text} <a href=${pageAddress(moduleHref(module))} target=${PAGE_TARGET}>${t('results.toModule', {module})}</a>` : text;
   }
 }
 customElements.define('ac-result-error', AcResultError);

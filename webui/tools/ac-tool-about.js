@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, t} from '../base/i18n.js';
-import {href} from '../base/router.js';
+import {moduleHref} from '../base/hosted-name.js';
 import {withCode} from '../form/fields/field-element.js';
 import {base} from '../ui/styles.js';
 import '../ui/content/ac-json-tree.js';
@@ -34,7 +34,7 @@ export class AcToolAbout extends Localized(LitElement) {
     const {name, module, description, effects, icons, output_schema: output} = this.tool;
     return html`
       <h1><ac-tool-icon .icons=${icons}></ac-tool-icon>${name}</h1>
-      <p class="line"><a href=${href(['modules', module])}>${module}</a><ac-tool-effects .effects=${effects}></ac-tool-effects></p>
+      <p class="line"><a href=${moduleHref(module)}>${module}</a><ac-tool-effects .effects=${effects}></ac-tool-effects></p>
       <div class="description">${description.split(/\n\s*\n/).map((text) => html`<p>${withCode(text)}</p>`)}</div>
       <details>
         <summary>${t('tools.about')}</summary>

@@ -2,6 +2,8 @@ import {LitElement, css, html, nothing} from 'lit';
 import {asCli, asCurl, asJson} from './commands.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
 import {isComposing} from '../base/input-method.js';
+import {Listening} from '../base/listening.js';
+import {hostList} from '../client/host-list.js';
 import {base, buttons, cards, fields} from '../ui/styles.js';
 import '../ui/ac-copy.js';
 import '../ui/ac-icon.js';
@@ -49,6 +51,10 @@ export class AcToolForm extends Localized(LitElement) {
     this.errors = [];
     this.isRunning = false;
     this._isRefused = false;
+    new Listening(this, () => {
+      void hostList.begin();
+      return [hostList.subscribe(() => this.requestUpdate())];
+    });
   }
 
   /** Put the focus on the first argument that is wrong. */
@@ -84,10 +90,11 @@ export class AcToolForm extends Localized(LitElement) {
 
   /** @param {import('../client/tool-list.js').Tool} tool */
   _renderOptions({timeout_ms: timeoutMs}) {
-    const {sessionId = '', timeoutMs: asked} = this.draft;
+    const {sessionId = '', timeoutMs: asked, host = ''} = this.draft;
+    const hosts = [...new Set([...hostList.hosts.map(({name}) => name), ...(host ? [host] : [])])];
     const isWrong = sessionId !== '' && !SESSION.test(sessionId);
     return html`
-      <details ?open=${Boolean(sessionId || asked)}>
+      <details ?open=${Boolean(sessionId || asked || host)}>
         <summary>${t('tools.options')}</summary>
         <div class="options">
           <div>
@@ -101,6 +108,14 @@ export class AcToolForm extends Localized(LitElement) {
               aria-invalid=${isWrong ? 'true' : nothing} @change=${this._onSession}>
             <p class=${isWrong ? 'field-error' : 'hint'} id="session-hint">${t(isWrong ? 'tools.sessionInvalid' : 'tools.sessionHint')}</p>
           </div>
+          ${hosts.length ? html`
+            <div>
+              <label for="host">${t('tools.host')}</label>
+              <select id="host" aria-describedby="host-hint" @change=${this._onHost}>
+                ${['', ...hosts].map((name) => html`<option value=${name} ?selected=${name === host}>${name || t('tools.noHost')}</option>`)}
+              </select>
+              <p class="hint" id="host-hint">${t('tools.hostHint')}</p>
+            </div>` : nothing}
         </div>
       </details>`;
   }
@@ -138,6 +153,11 @@ export class AcToolForm extends Localized(LitElement) {
   /** @param {Event} event */
   _onSession(event) {
     this._change({sessionId: /** @type {HTMLInputElement} */ (event.target).value.trim() || undefined});
+  }
+
+  /** @param {Event} event */
+  _onHost(event) {
+    this._change({host: /** @type {HTMLSelectElement} */ (event.target).value || undefined});
   }
 
   /** @param {Event} event */

@@ -98,7 +98,7 @@ export class AcViewTool extends Localized(LitElement) {
 
   /** @param {CustomEvent<{draft: Draft}>} event */
   _onRun({detail: {draft}}) {
-    this._start(draft.args, draft.sessionId ?? '', draft.timeoutMs ?? null);
+    this._start({...draft, sessionId: draft.sessionId ?? '', timeoutMs: draft.timeoutMs ?? null});
   }
 
   _onReset() {
@@ -108,14 +108,14 @@ export class AcViewTool extends Localized(LitElement) {
     this._form?.focus();
   }
 
-  /** @param {Record<string, any>} args @param {string} sessionId @param {number | null} timeoutMs */
-  _start(args, sessionId, timeoutMs) {
+  /** @param {Pick<import('./runs.js').Run, 'args' | 'sessionId' | 'timeoutMs' | 'host'>} wanted */
+  _start({args, sessionId, timeoutMs, host}) {
     const {name: tool, input_schema: schema} = /** @type {Tool} */ (this.tool);
     const shownArgs = withoutSecrets(args, schema) ?? {};
     this._errors = [];
     this._selected = null;
     this._announcement = t('tools.running');
-    this._watched = runs.start({tool, args, shownArgs, sessionId, timeoutMs}).id;
+    this._watched = runs.start({tool, args, shownArgs, sessionId, timeoutMs, host}).id;
     void this._showResult();
   }
 
@@ -128,8 +128,8 @@ export class AcViewTool extends Localized(LitElement) {
   }
 
   /** @param {import('./runs.js').Run} run */
-  _again({args, sessionId, timeoutMs}) {
-    this._start(args, sessionId, timeoutMs);
+  _again(run) {
+    this._start(run);
   }
 
   /** @param {CustomEvent<{id: number}>} event */
@@ -141,7 +141,7 @@ export class AcViewTool extends Localized(LitElement) {
   _onUse({detail: {id}}) {
     const run = runs.of(/** @type {Tool} */ (this.tool).name).find((one) => one.id === id);
     if (!run) return;
-    this._draft = {args: run.args, sessionId: run.sessionId || undefined, timeoutMs: run.timeoutMs ?? undefined};
+    this._draft = {args: run.args, sessionId: run.sessionId || undefined, timeoutMs: run.timeoutMs ?? undefined, host: run.host || undefined};
     this._errors = [];
     this._form?.focus();
   }

@@ -7,14 +7,15 @@ import {canShow, shapeOf} from '../schema/shape.js';
  * @property {Record<string, any>} args
  * @property {string} [sessionId]
  * @property {number} [timeoutMs]
+ * @property {string} [host]  on another machine
  */
 
 /**
  * The body of `POST /api/tools/NAME/call`.
  * @param {RunRequest} request
  */
-export function bodyOf({args, sessionId, timeoutMs}) {
-  return {arguments: args, ...(sessionId && {session_id: sessionId}), ...(timeoutMs && {timeout_ms: timeoutMs})};
+export function bodyOf({args, sessionId, timeoutMs, host}) {
+  return {arguments: args, ...(sessionId && {session_id: sessionId}), ...(timeoutMs && {timeout_ms: timeoutMs}), ...(host && {host})};
 }
 
 /**
@@ -37,11 +38,12 @@ export function asCurl(request, origin) {
  * @param {RunRequest} request
  * @param {import('../schema/shape.js').Schema} [schema]  The tool's input schema.
  */
-export function asCli({tool, args, sessionId, timeoutMs}, schema = {}) {
+export function asCli({tool, args, sessionId, timeoutMs, host}, schema = {}) {
   const names = Object.keys(args).filter((name) => args[name] !== undefined);
   const options = [
     ...(sessionId ? ['--session', quoted(sessionId)] : []),
     ...(timeoutMs ? ['--timeout', String(timeoutMs / 1000)] : []),
+    ...(host ? ['--host', quoted(host)] : []),
   ];
   const head = ['agentcore call', ...options];
   const named = tool.startsWith('-') ? ['--', tool] : [tool];

@@ -5,6 +5,7 @@
  * @property {Record<string, any>} args
  * @property {string} [sessionId]
  * @property {number} [timeoutMs]
+ * @property {string} [host]  on another machine
  */
 
 const PREFIX = 'agentcore.draft.';

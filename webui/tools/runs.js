@@ -10,6 +10,7 @@ import {ApiError, client} from '../client/client.js';
  * @property {Record<string, any>} shownArgs   Without secrets.
  * @property {string} sessionId
  * @property {number | null} timeoutMs
+ * @property {string} [host]                   On another machine; those that were kept by an earlier page have none.
  * @property {number} startedAt                Milliseconds since 1970.
  * @property {number | null} durationMs        As the person saw it.
  * @property {'running' | 'done' | 'lost'} state  `lost`: the page was loaded anew before it ended.
@@ -52,7 +53,7 @@ class Runs extends Store {
 
   /**
    * Call a tool; the run is listed at once and follows the call to its end.
-   * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs'>} request
+   * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs' | 'host'>} request
    * @returns {Run}
    */
   start(request) {
@@ -80,12 +81,13 @@ class Runs extends Store {
   }
 
   /** @param {Run} run */
-  async _follow({id, tool, args, sessionId, timeoutMs}) {
+  async _follow({id, tool, args, sessionId, timeoutMs, host}) {
     const [ending, began] = [new AbortController(), performance.now()];
     this._endings.set(id, ending);
     const envelope = await client.call(tool, args, {
       sessionId: sessionId || undefined,
       timeoutMs: timeoutMs ?? undefined,
+      host: host || undefined,
       signal: ending.signal,
       onAccepted: (callId) => this._change(id, {callId}),
       onProgress: (progress) => this._change(id, {progress, approval: null}, false),

@@ -16,13 +16,14 @@ class ToolCall:
     arguments: dict[str, Any]
     session_id: str | None = None
     timeout_ms: int | None = None
+    host: str = ""
 
 
 class Backend(Protocol):
     """The host that commands act on."""
 
-    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
-        """All tools, in agentcore's form or one of `agentcore.tool_forms.FORMS`."""
+    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
+        """All tools, in agentcore's form or one of `agentcore.tool_forms.FORMS`; with a host, as it sees them."""
         ...
 
     def call(self, call: ToolCall, notify: Notify) -> bytes:

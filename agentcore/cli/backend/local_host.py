@@ -13,6 +13,7 @@ from agentcore.api import Principal
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
+from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.output import note, warn
 from agentcore.cli.terminal.terminal import has_person
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
@@ -65,15 +66,23 @@ class LocalHost:
     def __init__(self, runner: asyncio.Runner, host: Host) -> None:
         self._runner, self._host = runner, host
 
-    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
+    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
-        tools: list[dict[str, Any]] = json.loads(self._host.registry.encoded(form))["tools"]  # type: ignore[arg-type]
+        registry = self._host.registry
+        if host and not registry.knows_host(host):
+            raise CliError(registry.host_not_found(host).message, code=ExitCode.CALL_FAILED)
+        tools: list[dict[str, Any]] = json.loads(registry.encoded(form, host))["tools"]  # type: ignore[arg-type]
         return tools
 
     def call(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`."""
         request = CallRequest(
-            call.tool, call.arguments, _PERSON, session_id=call.session_id, timeout_ms=call.timeout_ms
+            call.tool,
+            call.arguments,
+            _PERSON,
+            session_id=call.session_id,
+            timeout_ms=call.timeout_ms,
+            host=call.host,
         )
         return self._runner.run(self._host.call(request, notify)).encoded()
 

@@ -5,6 +5,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlencode
 
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.server_client import ServerClient, path_of
@@ -22,10 +23,11 @@ class ServerBackend:
     def __init__(self, folder: Path, info: ServerInfo) -> None:
         self._client = ServerClient.of(folder, info)
 
-    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
+    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
-        query = "" if form == "agentcore" else f"?format={form}"
-        tools: list[dict[str, Any]] = self._client.get(f"/api/tools{query}")["tools"]
+        wanted = {"host": host} if host else {}
+        query = urlencode(wanted if form == "agentcore" else {"format": form, **wanted})
+        tools: list[dict[str, Any]] = self._client.get(f"/api/tools?{query}" if query else "/api/tools")["tools"]
         return tools
 
     def modules(self) -> list[dict[str, Any]]:
@@ -130,6 +132,8 @@ class ServerBackend:
             body["session_id"] = call.session_id
         if call.timeout_ms is not None:
             body["timeout_ms"] = call.timeout_ms
+        if call.host:
+            body["host"] = call.host
         with _Interruption() as interruption:
             try:
                 for event in self._client.stream("POST", path_of("api", "tools", call.tool, "call"), body):

@@ -173,6 +173,7 @@ def _colour(row: Mapping[str, Any]) -> str | None:
 
 def _print_row(row: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.output import painted, print_text
+    from agentcore.host.declarations.hosted_names import host_in
 
     head = painted(row["tool"] or "the record itself", "cyan", bold=True)
     click.echo(f"{head}  ({row['kind']}, row {row['seq']})")
@@ -182,6 +183,7 @@ def _print_row(row: Mapping[str, Any]) -> None:
         "time": _time(row),
         "call": row["call_id"],
         "made by": row["parent_call_id"],
+        "host": host_in(row["module"]),
         "module": row["module"],
         "session": row["session_id"],
         "resource": row["resource_id"],

@@ -9,13 +9,15 @@ from typing import Any
 import click
 
 from agentcore.cli.commands.completion import complete_argument, complete_tool, remember_tools
-from agentcore.cli.options import config_option, json_option
+from agentcore.cli.options import config_option, host_option, json_option
 from agentcore.cli.terminal.exits import ExitCode
 
 _ADVICE = {
     "unknown_tool": "agentcore tools lists them",
     "approval_required": "a person has to approve it: run it in a terminal while no server runs,"
     " or approve it in the terminal of the server",
+    "host_away": "agentcore hosts says since when it is not connected",
+    "host_not_found": "agentcore hosts lists them",
     "internal_error": "run it again with agentcore -v call … to see the traceback, or look into the server's log",
 }
 """What to do about errors, where that depends on the command line."""
@@ -28,6 +30,7 @@ _ERRORS_IN_MESSAGE = 3  # wrong arguments that the host's message lists itself
 @click.option("--json-arguments", metavar="JSON", help="Arguments as a JSON object, @FILE, or - for stdin.")
 @click.option("--session", "session_id", metavar="ID", help="The session that the call belongs to.")
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=0.001), metavar="SECONDS", help="Time limit.")
+@host_option
 @json_option
 @click.argument("tool", shell_complete=complete_tool)
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=complete_argument)
@@ -37,6 +40,7 @@ def call(
     json_arguments: str | None,
     session_id: str | None,
     timeout_s: float | None,
+    host: str,
     as_json: bool,
     tool: str,
     arguments: tuple[str, ...],
@@ -55,6 +59,7 @@ def call(
       agentcore call weather_report text=@draft.md
       agentcore call weather_compare cities:='["Bonn", "Rome"]'
       agentcore call weather_now city=Bonn --json | jq .data
+      agentcore call list_dir --host laptop
     """
     from agentcore.cli.arguments import parse_arguments, schema_of
     from agentcore.cli.backend.backend import ToolCall
@@ -63,13 +68,15 @@ def call(
     from agentcore.cli.terminal.progress_line import ProgressLine
 
     with open_backend(config_path) as backend:
-        known = backend.tools()
-        remember_tools(config_path, known)
+        known = backend.tools(host=host)
+        if not host:
+            remember_tools(config_path, known)
         wanted = ToolCall(
             tool,
             parse_arguments(schema_of(known, tool), json_arguments, arguments),
             session_id,
             None if timeout_s is None else max(round(timeout_s * 1000), 1),
+            host,
         )
         progress = ProgressLine()
         try:

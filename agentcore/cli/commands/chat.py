@@ -19,6 +19,7 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
 @click.option("--session", "session_id", default="", metavar="ID", help="Go on with a session.")
 @click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the session that was last used.")
 @click.option("--mode", type=click.Choice(_MODES), help="Which calls of the model need approval.")
+@click.option("--host", default="", metavar="NAME", help="The host that its calls go to; `server` for the server.")
 @click.option(
     "--attach",
     "attached",
@@ -37,6 +38,7 @@ def chat(
     session_id: str,
     goes_on: bool,
     mode: str | None,
+    host: str,
     attached: tuple[Path, ...],
     as_json: bool,
     prompt: tuple[str, ...],
@@ -55,6 +57,7 @@ def chat(
       agentcore chat "find every TODO in this folder and list them in TODO.md"
       git diff | agentcore chat "write a commit message for this:" - > message.txt
       agentcore chat --continue --mode ask_writes
+      agentcore chat --host laptop
       agentcore chat --attach screenshot.png "what is wrong here?"
     """
     from agentcore.cli.conversation.client import SessionOptions
@@ -63,7 +66,7 @@ def chat(
     text = _message(prompt)
     if text is None and as_json:
         raise CliError("--json needs a message", hint='agentcore chat --json "…"')
-    options = SessionOptions(session_id, model, agent, mode or "")
+    options = SessionOptions(session_id, model, agent, mode or "", host)
     return ChatRun(config_path, options, text, goes_on=goes_on, as_json=as_json, attached=attached).run()
 
 

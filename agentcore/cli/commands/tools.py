@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from agentcore.cli.commands.completion import complete_tool, remember_tools
-from agentcore.cli.options import config_option, json_option
+from agentcore.cli.options import config_option, host_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.tool_forms import FormName
 
@@ -27,8 +27,9 @@ from agentcore.tool_forms import FormName
     is_flag=True,
     help="Say for each provider of models which tools it takes, and what it misses.",
 )
+@host_option
 @click.argument("name", required=False, shell_complete=complete_tool)
-def tools(config_path: Path, as_json: bool, form: str | None, must_check: bool, name: str | None) -> None:
+def tools(*, config_path: Path, as_json: bool, form: str | None, must_check: bool, host: str, name: str | None) -> None:
     """List the tools, or show one with its arguments.
 
     \b
@@ -37,6 +38,7 @@ def tools(config_path: Path, as_json: bool, form: str | None, must_check: bool, 
       agentcore tools weather_now
       agentcore tools --format openai_compatible > tools.json
       agentcore tools --check
+      agentcore tools --host laptop
     """
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json
@@ -44,8 +46,8 @@ def tools(config_path: Path, as_json: bool, form: str | None, must_check: bool, 
     if must_check and form:
         raise CliError("--check looks at all forms; leave --format out")
     with open_backend(config_path) as backend:
-        found = backend.tools(form or "agentcore")
-    if form is None:
+        found = backend.tools(form or "agentcore", host)
+    if form is None and not host:
         remember_tools(config_path, found)
     if name is not None:
         found = [_named(found, name)]

@@ -24,12 +24,14 @@ class SessionOptions:
         model: Empty: the agent's.
         agent: Empty: `default`, or the session's own.
         mode: Which calls need approval; empty: as the agent or app.json says.
+        host: The host on another machine that its calls go to, or `server`; empty: as it is, or as the agent says.
     """
 
     session_id: str = ""
     model: str = ""
     agent: str = ""
     mode: str = ""
+    host: str = ""
 
 
 class Attached(NamedTuple):
@@ -53,14 +55,20 @@ class ChatClient:
         self._server = server
         self.is_own = is_own
 
-    async def tools(self) -> list[dict[str, Any]]:
-        """All tools.
+    async def tools(self, host: str = "") -> list[dict[str, Any]]:
+        """All tools, as they are where a host is chosen; empty: none is.
 
         Raises:
             CliError: The server cannot be reached, or refuses. So with every method.
         """
-        tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/tools"))["tools"]
+        path = f"/api/tools?{urlencode({'host': host})}" if host else "/api/tools"
+        tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["tools"]
         return tools
+
+    async def hosts(self) -> list[dict[str, Any]]:
+        """The hosts on other machines."""
+        found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
+        return [host for host in found if host["kind"] == "remote"]
 
     async def make_prompt(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """The text of a prompt, for the person to say; what of it is no text is left out."""
@@ -104,8 +112,8 @@ class ChatClient:
         told: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "system"))
         return told
 
-    async def change(self, session_id: str, values: Mapping[str, str]) -> dict[str, Any]:
-        """Change `model`, `agentId` or `mode` of a session; gives the session as it is then."""
+    async def change(self, session_id: str, values: Mapping[str, str | None]) -> dict[str, Any]:
+        """Change `model`, `agentId`, `mode` or `host` of a session; gives the session as it is then."""
         session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _path_of(session_id), values)
         return session
 

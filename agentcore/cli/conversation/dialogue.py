@@ -13,7 +13,7 @@ from agentcore.cli.arguments import parse_arguments, schema_of
 from agentcore.cli.conversation.client import Attached, ChatClient
 from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.prompt_line import PromptLine
-from agentcore.cli.conversation.session import ChatSession
+from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table, print_text
@@ -28,6 +28,7 @@ _HELP = """\
   /model [NAME]          list models, or change the model
   /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
+  /host [NAME]           list hosts, or have the calls go to one; server: to the server, agent: as the agent says
   /system                show what the model is told before the conversation
   /queue                 show messages that wait for their turn; /queue go lets go on what is held,
                          /queue drop N takes one out, /queue edit N TEXT changes it
@@ -80,6 +81,7 @@ class Conversation:
             "model": self._model,
             "agent": self._agent,
             "mode": self._mode,
+            "host": self._host,
             "system": self._system,
             "queue": self._queue,
             "retry": self._retry,
@@ -100,8 +102,7 @@ class Conversation:
         Raises:
             CliError: The server is gone.
         """
-        self._tools = await self._client.tools()
-        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
+        await self._guarded(self._read_tools())
         overview = await self._client.overview()
         if not overview["isSetUp"]:
             self._view.tell(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
@@ -198,6 +199,21 @@ class Conversation:
             await self._session.change({"mode": mode})
         self._describe()
 
+    async def _host(self, name: str) -> None:
+        if name:
+            await self._session.choose_host(name)
+            await self._read_tools()
+        else:
+            own = [(SERVER, "running", "the tools of the server")]
+            rows = [(host["name"], host["state"], _about(host)) for host in await self._client.hosts()]
+            print_table(("host", "state", "about"), [*own, *rows], ["cyan"] * (1 + len(rows)))
+        self._describe()
+
+    async def _read_tools(self) -> None:
+        """Offer the tools as they are where the session's calls go."""
+        self._tools = await self._client.tools(self._session.host)
+        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
+
     async def _is_meant(self, mode: str) -> bool:
         """Whether the person wants this mode: a looser one counts here without anybody else being asked."""
         before = self._session.mode
@@ -263,8 +279,7 @@ class Conversation:
         await self._session.retry()
 
     async def _list_tools(self, pattern: str) -> None:
-        self._tools = await self._client.tools()
-        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
+        await self._read_tools()
         rows = [
             (tool["name"], " ".join(tool["effects"]), tool["description"])
             for tool in self._tools
@@ -307,6 +322,11 @@ class Conversation:
             note("There is no result yet.", painted("→", "cyan"))
         else:
             print_result(self._view.last_result)
+
+
+def _about(host: Mapping[str, Any]) -> str:
+    """What tells a host from others."""
+    return ", ".join(filter(None, (host.get("platform"), host.get("address"))))
 
 
 def _message_id(queue: Mapping[str, Any], number: str) -> str:

@@ -13,6 +13,9 @@ from agentcore.cli.conversation.turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
 
+SERVER, OF_AGENT = "server", "agent"
+"""What a person types in place of a host's name."""
+
 
 class ChatSession:
     """Writes to a session and shows what comes of it. `open` comes first, `close` last.
@@ -38,14 +41,20 @@ class ChatSession:
         mode: ApprovalMode = self._session["mode"]
         return mode
 
+    @property
+    def host(self) -> str:
+        """The host on another machine that its calls go to; empty: the server."""
+        return str(self._session["host"])
+
     def describe(self) -> str:
-        """Session, model, agent and mode, for a person."""
+        """Session, model, agent, mode and host, for a person."""
         session = self._session
         parts = (
             ("session", session["title"] or session["sessionId"]),
             ("model", session["model"] or "the agent's"),
             ("agent", session["agentId"]),
             ("mode", session["mode"]),
+            *([("host", self.host)] if self.host else []),
         )
         return " · ".join(f"{name} {value}" for name, value in parts)
 
@@ -61,16 +70,26 @@ class ChatSession:
             await self.go_on_with(await self._client.create(options.agent))
         wanted = {"model": options.model, "agentId": options.agent, "mode": options.mode}
         await self.change({name: value for name, value in wanted.items() if value})
+        if options.host:
+            await self.choose_host(options.host)
+
+    async def choose_host(self, host: str) -> None:
+        """Have its calls go to a host; `server`: to the server, `agent`: as the agent says.
+
+        Raises:
+            CliError: There is no such host.
+        """
+        await self.change({"host": {SERVER: "", OF_AGENT: None}.get(host, host)})
 
     async def begin_alike(self) -> None:
-        """Begin a new session with the agent and the model of this one.
+        """Begin a new session with the agent, the model and the host of this one.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        model = self._session["model"]
+        model, host = self._session["model"], self._session.get("ownHost")
         await self.go_on_with(await self._client.create(self._session["agentId"]))
-        await self.change({"model": model} if model else {})
+        await self.change({**({"model": model} if model else {}), **({} if host is None else {"host": host})})
 
     async def go_on_with(self, session_id: str) -> None:
         """Go on with a session.
@@ -83,11 +102,11 @@ class ChatSession:
         self._feed = await self._client.follow(session_id)
         self._session = session
 
-    async def change(self, values: Mapping[str, str]) -> None:
-        """Change `model`, `agentId` or `mode`, from the next message on.
+    async def change(self, values: Mapping[str, str | None]) -> None:
+        """Change `model`, `agentId`, `mode` or `host`, from the next message on.
 
         Raises:
-            CliError: There is no such model, agent or mode, or a person has to confirm the mode.
+            CliError: There is no such model, agent, mode or host, or a person has to confirm the mode.
         """
         if values:
             self._session = await self._client.change(self._session["sessionId"], values)

@@ -22,7 +22,14 @@ Send = Callable[[], Awaitable[object]]
 """Sends what begins a turn."""
 
 _USAGE_ERRORS = frozenset(
-    ("agent_not_found", "model_not_found", "model_not_configured", "session_not_found", "invalid_settings")
+    (
+        "agent_not_found",
+        "host_not_found",
+        "model_not_found",
+        "model_not_configured",
+        "session_not_found",
+        "invalid_settings",
+    )
 )
 
 _THINKING = "the model is thinking …"

@@ -95,8 +95,13 @@ class Tabs:
             if self._unsaved.is_set():
                 await self._save_now()
 
-    async def close_dead(self) -> None:
-        """Close tabs whose resources did not come back with the modules; those last used stay, to be opened again."""
+    async def close_dead(self, *, may_come_back: bool = False) -> None:
+        """Close tabs whose resources did not come back with the modules; those last used stay, to be opened again.
+
+        Args:
+            may_come_back: Whether hosts on other machines may still bring some: those that nothing opens again are in
+                nobody's sight, and stay until this is called once more.
+        """
         living = {resource.resource_id for resource in self._resources.list()}
         dead = [tab for tab in self._tabs if tab.resource_id not in living]
         if not dead:
@@ -104,8 +109,9 @@ class Tabs:
         openable = [tab for tab in dead if tab.last_seen is not None]
         openable.sort(key=lambda tab: tab.last_active_at_ms, reverse=True)
         kept = openable[:CLOSED_TABS]
-        self._tabs = [tab for tab in self._tabs if tab.resource_id in living or tab in kept]
-        for tab in kept:
+        hidden = [tab for tab in dead if tab.last_seen is None] if may_come_back else []
+        self._tabs = [tab for tab in self._tabs if tab.resource_id in living or tab in kept or tab in hidden]
+        for tab in (*kept, *hidden):
             tab.is_closed = True
             if (seen := tab.last_seen) is not None:
                 self._resources.note_ended(seen.resource_type, seen.chat_session_id, seen.index, seen.last_url)
@@ -255,6 +261,8 @@ class Tabs:
             self._remember(self._add(resource_id))
         elif not is_gone and tab is not None and tab.is_closed:
             tab.is_closed = False
+            if (seen := tab.last_seen) is not None:
+                self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
             self._remember(tab)
         else:
             if not is_gone and tab is not None and self._remember(tab):

@@ -37,6 +37,7 @@ class Machines:
             machine.miss()
         host.host_pairings.let_in = self._let_in
         self._timer: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     def _machine(self, known: KnownHost) -> Machine:
         named = self._named.get(known.name)
@@ -141,11 +142,13 @@ class Machines:
 
     def start(self) -> None:
         """The server has started: calls that an earlier one sent wait for their hosts, but not for ever."""
-        self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._give_up_calls)
+        self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._give_up)
         for name in self._host.calls.carried_on.hosts_left - set(self._machines):
             self._host.calls.carried_on.give_up_rest(name)
 
-    def _give_up_calls(self) -> None:
+    def _give_up(self) -> None:
+        # in no TaskGroup: a timer starts it; `close` waits for it
+        self._closing = asyncio.get_running_loop().create_task(self._host.tabs.close_dead(), name="hosts:tabs")
         for name in self._host.calls.carried_on.hosts_left:
             self._host.calls.carried_on.give_up_rest(name)
 
@@ -163,5 +166,7 @@ class Machines:
         """End what is done for them."""
         if self._timer is not None:
             self._timer.cancel()
+        if self._closing is not None:
+            await asyncio.wait({self._closing})
         for machine in self._machines.values():
             await machine.close()

@@ -1,6 +1,7 @@
 """A host that dials in without a key: it says what it brings, shows a code, and waits for a person."""
 
 import asyncio
+import contextlib
 import re
 import time
 from collections.abc import Callable
@@ -74,7 +75,7 @@ class _Waiting:
 
     def end_silent(self) -> None:
         """It has said nothing for too long."""
-        if self._pairing is None:
+        if self._task is None:
             self.peer.end("it did not greet")
 
     def close(self) -> None:
@@ -87,21 +88,29 @@ class _Waiting:
             self.peer.tell({"type": "pong", "n": message["n"]})
 
     def _greeted(self, told: Hello) -> None:
-        if self._pairing is not None:
+        if self._task is not None:
             raise LinkError("it greets a second time")
         if told.protocol != PROTOCOL:
             raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
-        try:
-            offer = _offer(told, self._address, replaces=self._check_name(told.name))
-            self._pairing = self._pairings.offer(offer)
-        except ToolError as exc:
-            raise LinkError(exc.message) from None
-        code, until_ms = self._pairing.code, self._pairing.expires_at_ms
-        self.peer.tell({"type": "pair.code", "code": code, "expiresAt": until_ms})
+        if not _NAME.fullmatch(told.name):
+            raise LinkError(f"{told.name[:100]!r} cannot be a host's name: {HOST_NAME}")
+        check_members(told)
         # in no TaskGroup: a message starts it; it ends with the decision, which the end of the link is, too
-        self._task = asyncio.get_running_loop().create_task(self._wait(self._pairing), name="host:pairing")
+        self._task = asyncio.get_running_loop().create_task(self._wait(told), name="host:pairing")
 
-    async def _wait(self, pairing: HostPairing) -> None:
+    async def _wait(self, told: Hello) -> None:
+        """Show the code, and wait for the person's word."""
+        try:
+            replaces = self._check_name(told.name)
+            # in a thread: a hundred definitions take their time
+            offer = await asyncio.to_thread(_offer, told, self._address, replaces=replaces)
+            if self.peer.ended is not None:
+                return
+            pairing = self._pairing = self._pairings.offer(offer)
+        except ToolError as exc:
+            self.peer.end(exc.message)
+            return
+        self.peer.tell({"type": "pair.code", "code": pairing.code, "expiresAt": pairing.expires_at_ms})
         left_s = pairing.expires_at_ms / 1000 - time.time()
         try:
             async with asyncio.timeout(left_s):
@@ -113,18 +122,13 @@ class _Waiting:
             self.peer.end("a person refused this host, or its code counts no more")
             return
         self.peer.tell({"type": "pair.key", "key": key})
-        try:
+        with contextlib.suppress(TimeoutError):  # it may have it all the same
             async with asyncio.timeout(_KEPT_SECONDS):
                 await self._is_kept.wait()
-        except TimeoutError:
-            pass  # it may have it all the same
         self.peer.end()
 
 
 def _offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:
-    if not _NAME.fullmatch(told.name):
-        raise LinkError(f"{told.name[:100]!r} cannot be a host's name: {HOST_NAME}")
-    check_members(told)
     return HostOffer(
         told.name,
         address,

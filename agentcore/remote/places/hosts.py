@@ -94,6 +94,11 @@ class Hosts:
         place = self._config.hosts.get(self._of.get(module, ""))
         return place is not None and place.survives_restart
 
+    @property
+    def may_come_back(self) -> bool:
+        """See `PlacesOfHost.may_come_back`."""
+        return any(not machine.is_there for machine in self.machines.all())
+
     async def take_up_calls(self) -> None:
         """See `PlacesOfHost.take_up_calls`."""
         assert self._host is not None  # noqa: S101 - it was attached

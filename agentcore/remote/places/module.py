@@ -114,7 +114,16 @@ class RemoteModule:
         """What the host says of the module's tools."""
         answer = await self._ask("definitions", what="tools")
         told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
-        problems, tools, looking, reading = list(told.problems), [], set(), set()
+        # in a thread: a hundred definitions take their time
+        tools = await asyncio.to_thread(self._read_tools, told)
+        self._linked.resource_types = types_of(tools)
+        return tools
+
+    def _read_tools(self, told: Defined) -> list[ToolDefinition]:
+        tools: list[ToolDefinition] = []
+        looking: set[str] = set()
+        reading: set[str] = set()
+        problems = list(told.problems)
         for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
             try:
                 tools.append(definition_of(each, self._preview, self._complete))
@@ -126,7 +135,6 @@ class RemoteModule:
         if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
             problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
         self.problems = problems[:_PROBLEMS]
-        self._linked.resource_types = types_of(tools)
         return tools
 
     @hookimpl

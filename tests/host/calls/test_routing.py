@@ -6,9 +6,12 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
+from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.host.approvals import Verdict
+from agentcore.host.calls import CallRequest
 from agentcore.server.page.approval_view import waiting_call as as_shown
-from tests.machines import Machine, joined, text_of
+from agentcore.testing.hosting import PERSON
+from tests.machines import Machine, agentcore, joined, text_of
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -237,3 +240,30 @@ async def test_edited_call_stays_on_its_host(agentcore_client, tmp_path):
         assert (edited.host, edited.preview.paths) == ("laptop", ("/laptop/y",))
         await host.approvals.decide(call_id, Verdict(True, "test", edited.arguments_digest))
         assert await said(client, "put", {"text": "x"}, call_id=call_id, host="laptop") == "y on laptop"
+
+
+@pytest.mark.processes
+async def test_commands_take_a_host_and_the_record_names_it(agentcore_client, tmp_path):
+    client = await agentcore_client([Machine(), Plain()])
+    async with joined(client.running.host, "laptop", tmp_path) as laptop:
+        code, out, err = await agentcore(client, "call", "where", "--host", "laptop")
+        assert (code, out.strip()) == (0, "laptop"), err
+        code, out, _ = await agentcore(client, "tools", "--host", "laptop")
+        assert (code, "laptop/machine" in out, "only_here" in out) == (0, True, True)
+        call_id = (await last_call(client))["call_id"]
+        code, out, _ = await agentcore(client, "audit", "show", call_id)
+        assert (code, "host      laptop" in out) == (0, True), out
+        laptop.go()
+        code, _, err = await agentcore(client, "call", "where", "--host", "laptop")
+        assert (code, "host_away" in err) == (1, True), err
+        code, _, err = await agentcore(client, "tools", "--host", "phone")
+        assert (code != 0, "no host 'phone'" in err) == (True, True)
+
+
+async def test_terminal_says_on_which_machine_a_call_would_run(agentcore_host, tmp_path, capsys):
+    running = await agentcore_host([Machine()], config=WAITS)
+    running.answer_approvals(approve=False)
+    async with joined(running.host, "laptop", tmp_path):
+        await running.host.call(CallRequest("put", {"text": "x"}, PERSON, host="laptop"))
+        (await CallDialogue.open(running.host, running.asked[0])).show()
+    assert "runs on    host laptop, another machine" in capsys.readouterr().err

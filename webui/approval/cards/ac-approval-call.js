@@ -82,7 +82,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
       ${this._notes(call)}
-      ${call.host ? html`<p class="where"><ac-icon name="server"></ac-icon><span>${t('hosts.wouldRun', {name: visibleText(call.host)})}</span></p>` : nothing}
+      ${call.host ? html`<p class="where"><ac-icon name="server"></ac-icon><span>${t(call.isOnOtherMachine ? 'approval.onMachine' : 'hosts.wouldRun', {name: visibleText(call.host)})}</span></p>` : nothing}
       <div class="seen">${END}<ac-approval-preview .call=${call}></ac-approval-preview>${END}</div>
       ${this._rest(call)}
       ${call.offers.length ? this._offers(call) : nothing}

@@ -20,6 +20,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} module
  * @property {string} moduleTitle
  * @property {string} host  in which it would run; '': in the server
+ * @property {boolean} isOnOtherMachine  whether that is another machine
  * @property {import('../../client/tool-list.js').Effect[]} effects
  * @property {boolean} isDestructive
  * @property {string} reason

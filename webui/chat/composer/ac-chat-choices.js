@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {abilities} from '../../client/abilities.js';
+import {hostList} from '../../client/host-list.js';
 import {chatSetup} from '../../models/setup.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
@@ -10,13 +11,13 @@ import '../../ui/overlay/ac-choice-menu.js';
 const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
 
 /**
- * With which model and agent one talks, and which calls wait for a person.
- * @fires ac-change {model?: string, agentId?: string, mode?: string}
+ * With which model and agent one talks, which calls wait for a person, and on which machine they act.
+ * @fires ac-change {model?: string, agentId?: string, mode?: string, host?: string}
  * @fires ac-open-providers
  * @fires ac-open-system
  */
 export class AcChatChoices extends Localized(LitElement) {
-  static properties = {model: {}, agentId: {attribute: 'agent-id'}, mode: {}};
+  static properties = {model: {}, agentId: {attribute: 'agent-id'}, mode: {}, host: {attribute: false}};
 
   static styles = [base, buttons, css`
     :host { display: flex; flex-wrap: wrap; min-width: 0; }
@@ -32,13 +33,18 @@ export class AcChatChoices extends Localized(LitElement) {
     this.model = '';
     this.agentId = '';
     this.mode = '';
-    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
+    /** The host that calls go to; '': the server; undefined: as the agent says. @type {string | undefined} */
+    this.host = undefined;
+    new Listening(this, () => {
+      if (abilities.setup) void hostList.begin();
+      return [chatSetup.subscribe(() => this.requestUpdate()), hostList.subscribe(() => this.requestUpdate())];
+    });
   }
 
   render() {
     const {agents, modes} = chatSetup;
     const mode = this.mode || chatSetup.agent(this.agentId)?.mode || 'ask';
-    this.toggleAttribute('many', agents.length > 1);
+    this.toggleAttribute('many', agents.length > 1 || this._hasHosts);
     return html`
       ${this._renderModels()}
       ${agents.length > 1 ? html`
@@ -47,6 +53,7 @@ export class AcChatChoices extends Localized(LitElement) {
       <ac-choice-menu class="mode" icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
         .choices=${modes.map((value) => ({value, label: t(`chat.mode.${value}`), text: t(`chat.modeText.${value}`)}))} .value=${mode}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>
+      ${this._renderHosts()}
       ${abilities.setup ? html`<button class="quiet small icon told" aria-label=${t('chat.told.title')} title=${t('chat.told.title')} aria-haspopup="dialog" @click=${() => this._fire('ac-open-system', {})}><ac-icon name="file-text"></ac-icon></button>` : nothing}`;
   }
 
@@ -59,6 +66,32 @@ export class AcChatChoices extends Localized(LitElement) {
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({model: event.detail.value})}>
         ${abilities.setup ? html`<button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('models.providers')}…</button>` : nothing}
       </ac-choice-menu>`;
+  }
+
+  /** The host that calls go to; '': the server. */
+  get _host() {
+    return this.host ?? hostList.choose(chatSetup.agent(this.agentId)?.hosts ?? []);
+  }
+
+  /** Whether there is anything to choose from, or to know. */
+  get _hasHosts() {
+    return hostList.hosts.length > 0 || Boolean(this._host);
+  }
+
+  _renderHosts() {
+    if (!this._hasHosts) return nothing;
+    const host = this._host;
+    const choices = [
+      {value: '', label: t('chat.hostServer'), text: t('chat.hostServerText')},
+      ...hostList.hosts.map(({name, state, platform}) => ({value: name, label: name, text: [t(`chat.hostState.${state}`), platform].filter(Boolean).join(' · ')})),
+    ];
+    if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'chat.hostUnknown' : 'chat.hostState.unknown')});
+    const isAway = Boolean(host) && hostList.isLoaded && hostList.find(host)?.state !== 'running';
+    // a client that may not choose sees all the same where calls go
+    return html`
+      <ac-choice-menu class="host" icon="server" label=${t('chat.host')} ?warning=${isAway} shown=${isAway ? t('chat.hostAway', {name: host}) : ''}
+        .choices=${choices.map((choice) => ({...choice, isOff: !abilities.setup && choice.value !== host}))} .value=${host}
+        @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({host: event.detail.value})}></ac-choice-menu>`;
   }
 
   /** @param {Record<string, string>} change */

@@ -19,9 +19,9 @@ export function keepDraft(sessionId, text) {
   }
 }
 
-/** @typedef {{agentId?: string, model?: string, mode?: string}} Choices */
+/** @typedef {{agentId?: string, model?: string, mode?: string, host?: string}} Choices */
 
-/** What was chosen for the last new chat: agent and model; never the approval mode, which is chosen each time. @returns {Choices} */
+/** What was chosen for the last new chat: agent and model; never the approval mode or the host, which are chosen each time. @returns {Choices} */
 export function lastChoices() {
   try {
     return JSON.parse(localStorage.getItem(CHOICES) ?? '{}');

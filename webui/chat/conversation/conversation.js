@@ -392,8 +392,8 @@ function questionOf(event) {
 }
 
 /** @param {any} event */
-function changesOf({title, model, mode, agentId}) {
-  return Object.fromEntries(Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null));
+function changesOf({title, model, mode, agentId, host}) {
+  return Object.fromEntries(Object.entries({title, model, mode, agentId, host}).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** Whether an event came after another one; ids are `BOOT-NUMBER`. @param {string} id @param {string | undefined} other */

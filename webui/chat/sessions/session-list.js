@@ -9,6 +9,7 @@ import {Store} from '../../base/store.js';
  * @property {string} agentId
  * @property {string} model
  * @property {string} mode
+ * @property {string} [host]  the host on another machine that its calls go to; '': the server
  * @property {number} createdAt
  * @property {number} lastUsedAt
  * @property {boolean} isRunning
@@ -63,7 +64,7 @@ class SessionList extends Store {
     return this.sessions.find(({sessionId}) => sessionId === id);
   }
 
-  /** @param {{agentId?: string, model?: string}} options @returns {Promise<Session>} */
+  /** @param {{agentId?: string, model?: string, host?: string}} options @returns {Promise<Session>} */
   async create(options) {
     const session = await client.post('/api/sessions', options);
     this.put(session);
@@ -105,8 +106,8 @@ class SessionList extends Store {
   }
 
   /** @param {Session} session @param {Record<string, any>} values */
-  _onChanged(session, {title, model, mode, agentId}) {
-    const changed = Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null);
+  _onChanged(session, {title, model, mode, agentId, host}) {
+    const changed = Object.entries({title, model, mode, agentId, host}).filter(([, value]) => value !== undefined && value !== null);
     this.put({...session, ...Object.fromEntries(changed)});
   }
 
