@@ -1,6 +1,7 @@
 """Takes a picture of every view of the page: light, dark, on a phone, in Chinese; empty, failing, long.
 
-The browser extension is taken in a real window, beside a page: NAME is then `extension`. MCP both ways is `mcp`.
+The browser extension is taken in a real window, beside a page: NAME is then `extension`. MCP both ways is `mcp`,
+another machine as a host `hosts`.
 
 Run: python scripts/screenshots [NAME …]; the pictures go to docs/images.
 """
@@ -18,6 +19,7 @@ from typing import Any
 
 from beside_a_page import take_beside_a_page
 from both_ways import serving_both_ways, take_both_ways
+from other_machine import take_other_machine
 from playwright.async_api import Browser, Page, async_playwright
 from provider import open_provider
 from scenes import SCENES, Scene, Server
@@ -104,7 +106,7 @@ async def _take(page: Page, server: ServerClient, scene: Scene, look: Look) -> N
 
 
 async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
-    kinds: tuple[Server, ...] = ("usual", "no_model", "empty", "hosts")
+    kinds: tuple[Server, ...] = ("usual", "no_model", "empty")
     for kind in kinds:
         chosen = [scene for scene in scenes if scene.server == kind]
         if not chosen:
@@ -127,6 +129,14 @@ async def _take_both_ways(browser: Browser) -> None:
             await page.context.close()
 
 
+async def _take_other_machine(browser: Browser) -> None:
+    for look in LOOKS:
+        async with _server("hosts", "") as server:
+            page = await _logged_in(browser, server, look)
+            await take_other_machine(page, server, _TARGET, look.name)
+            await page.context.close()
+
+
 async def main(names: Sequence[str]) -> None:
     """Take the pictures of some scenes, or of all."""
     _TARGET.mkdir(parents=True, exist_ok=True)
@@ -134,6 +144,8 @@ async def main(names: Sequence[str]) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
         await _take_all(browser, scenes)
+        if not names or "hosts" in names:
+            await _take_other_machine(browser)
         if not names or "mcp" in names:
             await _take_both_ways(browser)
         await browser.close()

@@ -46,10 +46,6 @@ async def _make_calls(page: Page) -> None:
     await page.locator("ac-view-welcome").get_by_text("list_dir").last.wait_for()
 
 
-async def _look_at_hosts(page: Page) -> None:
-    await page.locator("ac-host-card").get_by_text(re.compile("MiB")).first.wait_for()
-
-
 async def _open_menu(page: Page) -> None:
     menu = page.locator("header.top button").first
     if await menu.is_visible():
@@ -157,7 +153,6 @@ async def _wait_for_composer(page: Page) -> None:
 
 
 SCENES = (
-    Scene("hosts", "#/hosts", _look_at_hosts, "hosts", is_in_chinese=True),
     Scene("chat-new", "#/chats", _wait_for_composer),
     Scene("chat-command", "#/chats", _complete_a_call),
     Scene("chat-attached", "#/chats", _attach, is_in_chinese=True),

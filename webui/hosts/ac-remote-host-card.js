@@ -16,6 +16,9 @@ const ICONS = {drain: 'pause', undrain: 'play', disconnect: 'ban', connect: 'log
 const MODULES = 24;
 const TITLE_CHARACTERS = 60;
 
+/** They come in the order in which they were ready. @param {{name: string}} one @param {{name: string}} other */
+const byName = (one, other) => one.name.localeCompare(other.name);
+
 /** A host on another machine: how it stands, where it is, what it offers and does.  @fires ac-act {host: RemoteHost, action: Action} */
 export class AcRemoteHostCard extends Localized(LitElement) {
   static properties = {known: {attribute: false}, busy: {attribute: false}};
@@ -24,7 +27,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     .card.away { border-color: color-mix(in srgb, var(--ac-warn) 40%, transparent); }
     .head { flex-wrap: wrap; }
     .name { flex: 1 1 12rem; }
-    .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-1); margin-inline: calc(-1 * var(--ac-space-2)); }
+    .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-1); }
     .state { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     .state p { max-width: 44rem; color: var(--ac-text-muted); overflow-wrap: anywhere; }
     .state ac-command { max-width: 34rem; }
@@ -33,7 +36,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     code { overflow-wrap: anywhere; }
     .folders code { display: block; }
     summary { width: fit-content; cursor: pointer; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    @media (max-width: 40rem) { .actions { flex-basis: 100%; } }
+    @media (max-width: 40rem) { .actions { flex-basis: 100%; margin-inline: calc(-1 * var(--ac-space-2)); } }
   `];
 
   constructor() {
@@ -87,7 +90,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
   /** @param {RemoteHost} known */
   _modules({modules}) {
     if (!modules.length) return nothing;
-    const rows = modules.map((module) => this._module(module));
+    const rows = [...modules].sort(byName).map((module) => this._module(module));
     return html`
       <div>
         <h4 id="modules">${t('hosts.modules', {n: modules.length})}</h4>
@@ -128,7 +131,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
         ${fact(t(`hosts.since.${state === 'running' ? 'connected' : state}`), formatTime(since, {seconds: false}))}
         ${isConnected || lastSeen === null ? nothing : fact(t('hosts.lastSeen'), formatTime(lastSeen, {seconds: false}))}
         ${address ? fact(t('hosts.address'), html`<bdi>${saidByHost(address)}</bdi>`) : nothing}
-        ${platform || version ? fact(t('hosts.platform'), html`<bdi>${saidByHost(platform)}</bdi>${version ? html` <span class="muted">agentcore ${saidByHost(version)}</span>` : nothing}`) : nothing}
+        ${platform || version ? fact(t('hosts.platform'), html`<bdi>${saidByHost(platform)}</bdi>${version ? html`<div class="muted">agentcore ${saidByHost(version)}</div>` : nothing}`) : nothing}
         ${pairedAt === null ? nothing : fact(t('hosts.pairedAt'), formatDay(pairedAt))}
         ${workspace.length ? fact(t('hosts.workspace'), workspace.map((folder) => html`<code>${saidByHost(folder)}</code>`), 'wide folders') : nothing}
       </dl>`;

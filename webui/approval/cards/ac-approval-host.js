@@ -102,7 +102,7 @@ export class AcApprovalHost extends Localized(LitElement) {
     return html`
       <div class="modules" role="group" aria-label=${t('approval.hostBrings')}>
         <p class="about">${t('approval.hostBrings')}</p>
-        ${modules.map((module) => this._module(module, count <= OPEN_TOOLS))}
+        ${[...modules].sort((one, other) => one.name.localeCompare(other.name)).map((module) => this._module(module, count <= OPEN_TOOLS))}
       </div>`;
   }
 
