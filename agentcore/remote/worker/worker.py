@@ -20,7 +20,7 @@ from agentcore.host.event_loop.watchdog import Nobody, Watchdog
 from agentcore.remote.wire.declared import preview_to_wire
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
-from agentcore.remote.wire.values import error_to_wire, resource_of, result_to_wire
+from agentcore.remote.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.remote.worker.context import RemoteContext
 from agentcore.remote.worker.line import Line
 from agentcore.remote.worker.member import Member, find, load
@@ -332,7 +332,7 @@ class Worker:
             member = self._member(message["module"])
             context = self._begin(member, message)
             try:
-                result, encoded = await member.execute(context, message["tool"], message["args"])
+                result, encoded = await member.execute(context, message["tool"], arguments_of(message))
                 context.tell_held()
                 ended = _Ended(head, result, encoded)
             finally:
@@ -386,7 +386,7 @@ class Worker:
             member = self._member(message["module"])
             context = self._begin(member, message)
             try:
-                preview = await member.preview(context, message["tool"], message["args"])
+                preview = await member.preview(context, message["tool"], arguments_of(message))
             finally:
                 self._end(context)
             return {"preview": None if preview is None else preview_to_wire(preview)}
