@@ -44,6 +44,9 @@ class Preparation:
         if placed is not None and placed.is_away and may_create:
             # before it is asked about: its machine may be back at once, and alone knows what the call would do
             await placed.wait_until_there(_limit_s(call, tool))
+            # its program may have been started anew meanwhile, and its modules with it
+            tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
+            placed = tool.module.placed
         if request.principal.kind in _MODELS:
             # before the digest is made: what a person approves is what runs, and the same when it is sent again
             request.arguments = tool.schema.repair(request.arguments)

@@ -42,7 +42,6 @@ HELLO_SECONDS = 15.0
 _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
 _LEFT_SECONDS = 0.3
-_OVER = 10_000
 _MODULES = 200
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
@@ -75,7 +74,7 @@ class Machine:
         self.calls = SentCalls(_Nobody(), host.resources, dict, outlives=True)  # type: ignore[arg-type]  # until a link
         self._link: HostLink | None = None
         self._there = asyncio.Event()
-        self._instance = ""
+        self._instance = self._lost_instance = ""
         self._modules: dict[str, _Served] = {}
         self._over: set[str] = set()
         self._address = known.address
@@ -223,8 +222,11 @@ class Machine:
             former.drop()
         if self._taking_up is not None:
             self._taking_up.cancel()
-        is_same = told.instance == self._instance
+        former_instance = self._instance
+        is_same = told.instance == former_instance
         self._instance, self._address, self._told = told.instance, address, told
+        if told.instance not in (former_instance, self._lost_instance):
+            self._over.clear()  # what another start of its program had is gone
         if not is_same:
             self._end_calls(f"the program of host {self.name!r} was started anew")
         link.take_over(self.calls, told)
@@ -351,7 +353,7 @@ class Machine:
 
     def _lose(self, reason: str) -> None:
         """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
-        self._instance = ""
+        self._lost_instance, self._instance = self._instance, ""
         self._end_timers()
         self._end_calls(reason)
         self.miss()

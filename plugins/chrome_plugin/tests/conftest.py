@@ -31,7 +31,7 @@ def _beside(name: str) -> ModuleType:
     return module
 
 
-site_module, manual_module = _beside("site"), _beside("manual")
+site_module, manual_module, elsewhere_module = _beside("site"), _beside("manual"), _beside("elsewhere")
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -56,6 +56,12 @@ def browser_program() -> str:
 def _site_module() -> ModuleType:
     """What the site's pages are made from."""
     return site_module
+
+
+@pytest.fixture(name="elsewhere", scope="session")
+def _elsewhere() -> ModuleType:
+    """What starts Playwright servers and links that can be cut."""
+    return elsewhere_module
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

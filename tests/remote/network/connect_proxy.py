@@ -34,6 +34,7 @@ class ConnectProxy:
     tunnels: list[str] = field(default_factory=list)
     refused: list[tuple[int, str]] = field(default_factory=list)
     _open: set[asyncio.Task[None]] = field(default_factory=set)
+    _is_over: bool = False
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
@@ -43,13 +44,16 @@ class ConnectProxy:
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 await self._serve(reader, writer)
+        except asyncio.CancelledError:
+            if not self._is_over:
+                raise
         finally:
             writer.close()
             self._open.discard(task)
 
     async def end(self) -> None:
         """End all tunnels."""
-        tasks = list(self._open)
+        self._is_over, tasks = True, list(self._open)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -21,13 +21,27 @@ class Direction:
         delay_s: How long each byte is on its way.
         bytes_per_s: How many pass in a second; None: as many as there are.
         holds_bytes: How many may be on their way; beyond, no more are taken until some have arrived.
-        passed: How many have arrived.
+        taken: How many were taken.
+        passed: How many of them have arrived.
     """
 
     delay_s: float = 0.0
     bytes_per_s: float | None = None
     holds_bytes: int = 1 << 20
+    taken: int = 0
     passed: int = 0
+    flows: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.go_on()
+
+    def stall(self) -> None:
+        """Take bytes and pass none on."""
+        self.flows.clear()
+
+    def go_on(self) -> None:
+        """Pass on what was taken meanwhile, and what comes."""
+        self.flows.set()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Bytes as they are passed on: slow ones in pieces of a twentieth of a second."""
@@ -59,7 +73,6 @@ class Relay:
     _listener: asyncio.Server | None = None
     _links: "set[_Link]" = field(default_factory=set)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _flows: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def connections(self) -> int:
@@ -80,11 +93,18 @@ class Relay:
 
     def stall(self) -> None:
         """Take bytes and pass none on: the link is half open, and neither end can know."""
-        self._flows.clear()
+        self.out.stall()
+        self.back.stall()
 
     def go_on(self) -> None:
         """Pass on what was taken meanwhile, and what comes."""
-        self._flows.set()
+        self.out.go_on()
+        self.back.go_on()
+
+    def strand(self) -> None:
+        """Pass nothing of the connections that are open, for good, and do not end them; others pass as ever."""
+        for link in self._links:
+            link.flows.clear()
 
     async def refuse(self) -> None:
         """Refuse new connections; those that are open stay."""
@@ -105,11 +125,17 @@ class Relay:
         self.address = self._listener.sockets[0].getsockname()[:2]
 
     @asynccontextmanager
-    async def down(self) -> AsyncIterator[None]:
-        """A block in which there is no link: what is open is reset, and what comes is refused."""
+    async def down(self, at_least_s: float = 0.0) -> AsyncIterator[None]:
+        """A block in which there is no link: what is open is reset, and what comes is refused.
+
+        Args:
+            at_least_s: For how long, also where the block ends before.
+        """
         await self.refuse()
         await self.cut()
+        over = asyncio.get_running_loop().time() + at_least_s
         yield
+        await _until(over)
         await self.accept()
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -120,8 +146,9 @@ class Relay:
             async with self._changed:
                 self._changed.notify_all()
             await self._pass(link, reader, writer)
-        except* OSError:
-            link.reset()  # an end that is reset, or is not there, is so for the other one, too
+        except asyncio.CancelledError:
+            if not link.is_cut:
+                raise
         finally:
             link.end()
             self._links.discard(link)
@@ -129,51 +156,14 @@ class Relay:
                 self._changed.notify_all()
 
     async def _pass(self, link: "_Link", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, onward = await asyncio.open_connection(self.host, self.port)
-        link.add(onward)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._flow(self.out, reader, onward))
-            group.create_task(self._flow(self.back, there, writer))
-
-    async def _flow(self, direction: Direction, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        """One direction of one connection, to its end, which is passed on after its last byte."""
-        queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
-        room = _Room(direction)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(_read(direction, source, queue, room))
-            group.create_task(self._write(direction, sink, queue, room))
-
-    async def _write(
-        self, direction: Direction, sink: asyncio.StreamWriter, queue: asyncio.Queue[tuple[float, bytes]], room: "_Room"
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            due, data = await queue.get()
-            await _until(due)
-            await self._flows.wait()
-            if not data:
-                sink.write_eof()
-                return
-            for piece in direction.pieces(data):
-                if direction.bytes_per_s is not None:
-                    await _until(loop.time() + len(piece) / direction.bytes_per_s)
-                    await self._flows.wait()
-                sink.write(piece)
-                await sink.drain()
-                direction.passed += len(piece)
-                await room.give(len(piece))
-
-
-async def _read(
-    direction: Direction, source: asyncio.StreamReader, queue: asyncio.Queue[tuple[float, bytes]], room: "_Room"
-) -> None:
-    loop = asyncio.get_running_loop()
-    while True:
-        data = await source.read(_PIECE_BYTES)
-        await room.take(len(data))
-        queue.put_nowait((loop.time() + direction.delay_s, data))
-        if not data:
-            return
+        try:
+            there, onward = await asyncio.open_connection(self.host, self.port)
+            link.add(onward)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_Flow(link, self.out, reader, onward).run())
+                group.create_task(_Flow(link, self.back, there, writer).run())
+        except* OSError:
+            link.reset()  # an end that is reset, or is not there, is so for the other one, too
 
 
 async def _until(due: float) -> None:
@@ -181,21 +171,55 @@ async def _until(due: float) -> None:
         await asyncio.sleep(left)
 
 
-class _Room:
-    """Bounds what is on its way in one direction of one connection."""
+class _Flow:
+    """One direction of one connection."""
 
-    def __init__(self, direction: Direction) -> None:
-        self._direction, self._held, self._less = direction, 0, asyncio.Condition()
+    def __init__(
+        self, link: "_Link", direction: Direction, source: asyncio.StreamReader, sink: asyncio.StreamWriter
+    ) -> None:
+        self._link, self._direction, self._source, self._sink = link, direction, source, sink
+        self._queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        self._held, self._less = 0, asyncio.Condition()
+        self._loop = asyncio.get_running_loop()
 
-    async def take(self, size: int) -> None:
-        async with self._less:
-            await self._less.wait_for(lambda: self._held < self._direction.holds_bytes)
-            self._held += size
+    async def run(self) -> None:
+        """Pass bytes until their end, which is passed on after the last of them."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._read())
+            group.create_task(self._write())
 
-    async def give(self, size: int) -> None:
-        async with self._less:
-            self._held -= size
-            self._less.notify_all()
+    async def _read(self) -> None:
+        data = b"first"
+        while data:
+            data = await self._source.read(_PIECE_BYTES)
+            async with self._less:
+                await self._less.wait_for(lambda: self._held < self._direction.holds_bytes)
+                self._held += len(data)
+            self._direction.taken += len(data)
+            self._queue.put_nowait((self._loop.time() + self._direction.delay_s, data))
+
+    async def _write(self) -> None:
+        while True:
+            due, data = await self._queue.get()
+            await _until(due)
+            await self._let_pass()
+            if not data:
+                self._sink.write_eof()
+                return
+            for piece in self._direction.pieces(data):
+                if (speed := self._direction.bytes_per_s) is not None:
+                    await _until(self._loop.time() + len(piece) / speed)
+                    await self._let_pass()
+                self._sink.write(piece)
+                await self._sink.drain()
+                self._direction.passed += len(piece)
+                async with self._less:
+                    self._held -= len(piece)
+                    self._less.notify_all()
+
+    async def _let_pass(self) -> None:
+        await self._direction.flows.wait()
+        await self._link.flows.wait()
 
 
 class _Link:
@@ -204,6 +228,9 @@ class _Link:
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writers = [writer]
         self._task = asyncio.current_task()
+        self.is_cut = False
+        self.flows = asyncio.Event()
+        self.flows.set()
 
     def add(self, writer: asyncio.StreamWriter) -> None:
         self._writers.append(writer)
@@ -217,6 +244,7 @@ class _Link:
 
     def cut(self) -> None:
         """The same, and nothing more is passed."""
+        self.is_cut = True
         self.reset()
         if self._task is not None:
             self._task.cancel()
@@ -236,7 +264,6 @@ async def relay_to(host: str, port: int, *, listener: socket.socket | None = Non
         listener: Where they come from; None: loopback.
     """
     relay = Relay(host, port)
-    relay.go_on()
     await relay.accept(listener)
     try:
         yield relay

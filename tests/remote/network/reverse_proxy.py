@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reverse-proxy.md"
 NAMES = ("agent.example.com", "approve.example.com", "views.example.net")
 """Of the page, of the approval view and of tools' views, as the document has them."""
 Kind = Literal["nginx", "caddy"]
+_START_S = 60.0
 
 _DOCUMENTED = {"agent.example.com": 8765, "approve.example.com": 8766, "views.example.net": 8767}
 _AROUND_NGINX = """
@@ -106,9 +107,10 @@ async def reverse_proxy(
             stderr=output,
         )
     try:
-        while not await _takes(address, port):
-            assert process.returncode is None, log.read_text()
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(_START_S):
+            while not await _takes(address, port):
+                assert process.returncode is None, log.read_text()
+                await asyncio.sleep(0.05)
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):

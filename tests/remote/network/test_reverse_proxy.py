@@ -103,10 +103,8 @@ async def proxied(request, agentcore_client, tmp_path):
         server = await agentcore_client([Notes(), Talking()], config={"server": names})
         ports = (server.port, int(server.approval_address.rpartition(":")[2]), _views_port(server))
         certificates = make_certificates(tmp_path / "certificates", *NAMES)
-        async with (
-            asyncio.timeout(WAIT_S),
-            reverse_proxy(request.param, tmp_path / "proxy", port, dict(zip(NAMES, ports, strict=True)), certificates),
-        ):
+        told = dict(zip(NAMES, ports, strict=True))
+        async with reverse_proxy(request.param, tmp_path / "proxy", port, told, certificates):
             yield Proxied(server, certificates, port)
 
 

@@ -18,11 +18,21 @@ RISKY = (
     *("exec", "command", "args", "env", "path", "dir", "root", "host", "url", "endpoint", "proxy", "allow", "block"),
     *("sandbox", "trust", "protect", "writable", "profile"),
 )
-TEXTS = ("x", "/bin/true", "http://127.0.0.1:9", "de-DE", "example.org", "https://example.org/x", "0.0.0.0")
+TEXTS = (
+    "x",
+    "/bin/true",
+    "http://127.0.0.1:9",
+    "ws://127.0.0.1:9",
+    "de-DE",
+    "example.org",
+    "https://example.org/x",
+    "0.0.0.0",
+)
 VALUES: tuple[Any, ...] = (*TEXTS, *((text,) for text in TEXTS), {}, {"x": "y"}, True, False, 1, 2, 0.5, 10_000, 50_000)
 LETS_MORE_BE_DONE = {
     "chrome": (
         *("executable", "channel", "args", "sandbox", "profile", "proxy", "cdp_endpoint"),
+        *("playwright_endpoint", "endpoint_without_tls"),
         *("allow_private", "allowed_hosts", "blocked_hosts"),
     ),
     "fs_tools": ("writable",),

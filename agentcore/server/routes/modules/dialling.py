@@ -21,6 +21,8 @@ from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.record import notice
 
 _ADDRESS_CHARS = 100
+_UNPAIRED_BYTES = 4 * 1024 * 1024
+"""The largest message of a host that nobody has let in: its greeting, with all its definitions."""
 
 
 class CodeBody(StrictModel):
@@ -86,8 +88,9 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
     known = parts.gate.identify_host(request)
     machines = hosts_of(exchange.host).machines
     await machines.admit(known)
+    bound = _UNPAIRED_BYTES if known is None else MESSAGE_BYTES
     socket = web.WebSocketResponse(
-        max_msg_size=MESSAGE_BYTES, heartbeat=HEARTBEAT_SECONDS, timeout=CLOSE_SECONDS, protocols=(PROTOCOL,)
+        max_msg_size=bound, heartbeat=HEARTBEAT_SECONDS, timeout=CLOSE_SECONDS, protocols=(PROTOCOL,)
     )
     socket.headers.update(SECURITY_HEADERS)
     if not socket.can_prepare(request):

@@ -136,6 +136,26 @@ def browser_crashed(what: str, **context: Any) -> ToolError:
     return ToolError("browser_crashed", f"{what}; open the page again", retryable=True, **context)
 
 
+def browser_lost(browser_id: str, *, goes_on: bool) -> ToolError:
+    """The connection to a browser elsewhere ended; whether it lives there still is not known here.
+
+    Args:
+        goes_on: Whether its pages go on without us, if it lives.
+    """
+    pages = (
+        "its pages go on there, and are attached to again as soon as it answers"
+        if goes_on
+        else "its pages ended with it, and the next call opens a new one"
+    )
+    return ToolError(
+        "browser_lost",
+        f"the connection to the browser was lost; {pages}. Whether what was being done was done is not known: look at "
+        "the page first",
+        retryable=True,
+        browserId=browser_id,
+    )
+
+
 def is_driver_error(error: BaseException) -> bool:
     """Whether an exception is the driver's own; its class cannot be named before the driver is imported."""
     return type(error).__module__.startswith("playwright.")

@@ -1,13 +1,14 @@
 """The settings of the engine, which both modules share under `config.chrome`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
+from agentcore_chrome.endpoint import endpoint_of
 
 Channel = Literal["chromium", "chrome", "chrome-beta", "chrome-dev", "msedge", "msedge-beta", "msedge-dev"]
 
@@ -39,6 +40,24 @@ def _user_and_password(login: SecretStr) -> SecretStr:
     if ":" not in login.get_secret_value():
         raise ValueError("write user:password")
     return login
+
+
+def _address_of(schemes: tuple[str, ...]) -> AfterValidator:
+    """An address is taken; of one that is not, nothing is said again, for it may hold a token."""
+
+    def check(address: SecretStr | None) -> SecretStr | None:
+        if address is None:
+            return None
+        try:
+            parts = urlsplit(address.get_secret_value())
+            is_whole = bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_whole = False
+        if not is_whole or parts.scheme not in schemes:
+            raise ValueError(f"write an address that begins with {', '.join(f'{one}://' for one in schemes)}")
+        return address
+
+    return AfterValidator(check)
 
 
 class EngineSettings(Module.Settings):
@@ -80,12 +99,26 @@ class EngineSettings(Module.Settings):
     ] = ()
     blocked_hosts: Annotated[tuple[str, ...], Field(description="Never these hosts.")] = ()
     cdp_endpoint: Annotated[
-        str | None,
+        SecretStr | None,
         Field(
-            pattern=r"^(https?|wss?)://",
-            description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
+            description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching."
         ),
+        _address_of(("http", "https", "ws", "wss")),
     ] = None
+    playwright_endpoint: Annotated[
+        SecretStr | None,
+        Field(
+            description="Address of a Playwright server, such as `wss://browsers.example.org/`: its browsers are used.",
+        ),
+        _address_of(("ws", "wss")),
+    ] = None
+    endpoint_without_tls: Annotated[
+        bool,
+        Field(
+            description="Speak to an endpoint on another machine without encryption: who listens on the way reads and "
+            "changes all that passes, passwords too, and can drive that browser."
+        ),
+    ] = False
     basic_auth: Annotated[
         dict[str, Annotated[SecretStr, AfterValidator(_user_and_password)]],
         Field(
@@ -122,3 +155,15 @@ class EngineSettings(Module.Settings):
     extra_tools: Annotated[
         bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
     ] = True
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if self.cdp_endpoint is not None and self.playwright_endpoint is not None:
+            raise ValueError("give one of cdp_endpoint and playwright_endpoint: the browser runs in one place")
+        endpoint = endpoint_of(self)
+        if endpoint is not None and not (endpoint.is_encrypted or endpoint.is_local or self.endpoint_without_tls):
+            raise ValueError(
+                f"{endpoint} is on another machine and not encrypted: who listens on the way could read and drive all; "
+                "use wss:// or https://, an SSH tunnel to 127.0.0.1, or set endpoint_without_tls to true"
+            )
+        return self

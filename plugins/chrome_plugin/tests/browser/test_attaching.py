@@ -1,15 +1,9 @@
 """Attaching to a browser that somebody uses: what is done in it, and what must not be done to it."""
 
 import asyncio
-import itertools
-import json
-import os
-import signal
-import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 import pytest
 import pytest_asyncio
 
@@ -20,93 +14,9 @@ pytestmark = pytest.mark.spec("R6")
 LIMIT_S = 120
 
 
-class Person:
-    """Somebody's browser with a remote debugging port, and what they do in it, by the protocol itself."""
-
-    def __init__(self, process, port, http):
-        self.process, self.port, self._http = process, port, http
-        self.endpoint = f"http://127.0.0.1:{port}"
-        self._ids = itertools.count(1)
-
-    async def pages(self):
-        """Their pages: address by target id."""
-        async with self._http.get(f"{self.endpoint}/json/list") as response:
-            return {one["id"]: one["url"] for one in await response.json() if one["type"] == "page"}
-
-    async def open(self, url):
-        async with self._http.put(f"{self.endpoint}/json/new?{url}") as response:
-            target = (await response.json())["id"]
-        async with self.at(target) as page, asyncio.timeout(LIMIT_S):
-            loaded = (
-                "new Promise(done => document.readyState === 'complete' ? done(1) : addEventListener('load', done))"
-            )
-            while (await page.value(f"location.href !== 'about:blank' && {loaded}.then(() => 1)")) != 1:
-                await asyncio.sleep(0.05)
-        return target
-
-    @asynccontextmanager
-    async def at(self, target):
-        async with self._http.ws_connect(f"ws://127.0.0.1:{self.port}/devtools/page/{target}") as socket:
-            yield Tab(socket, self._ids)
-
-    async def kill(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
-        await self.process.wait()
-
-
-class Tab:
-    """One page of theirs."""
-
-    def __init__(self, socket, ids):
-        self._socket, self._ids = socket, ids
-        self.events = []
-
-    async def send(self, method, **parameters):
-        number = next(self._ids)
-        await self._socket.send_json({"id": number, "method": method, "params": parameters})
-        return number
-
-    async def until(self, condition):
-        async with asyncio.timeout(LIMIT_S):
-            while True:
-                told = json.loads((await self._socket.receive()).data)
-                self.events.append(told.get("method"))
-                if condition(told):
-                    return told
-
-    async def call(self, method, **parameters):
-        number = await self.send(method, **parameters)
-        return (await self.until(lambda told: told.get("id") == number)).get("result", {})
-
-    async def value(self, script):
-        told = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        return told.get("result", {}).get("value")
-
-
-@asynccontextmanager
-async def somebodys_browser(program, port=0):
-    with tempfile.TemporaryDirectory(prefix="ac-") as folder:
-        process = await asyncio.create_subprocess_exec(
-            program, "--headless=new", "--no-sandbox", "--no-first-run", f"--remote-debugging-port={port}",
-            f"--user-data-dir={folder}", "about:blank",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
-        try:
-            async with aiohttp.ClientSession() as http, asyncio.timeout(2 * LIMIT_S):
-                while b"DevTools listening" not in (line := await process.stderr.readline()):
-                    assert line, "the browser did not start"
-                port = int(line.decode().split("127.0.0.1:")[1].split("/")[0])
-            async with aiohttp.ClientSession() as http:
-                yield Person(process, port, http)
-        finally:
-            if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def person(browser_program):
-    async with somebodys_browser(browser_program) as running:
+async def person(elsewhere, browser_program):
+    async with elsewhere.somebodys_browser(browser_program) as running:
         yield running
 
 
@@ -230,8 +140,8 @@ async def test_page_at_an_address_that_is_refused_is_neither_driven_nor_shown(pe
         assert all(one["tabs"] == [] for one in (await act(host, "chrome_list")).data["browsers"])
 
 
-async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(browser_program, tmp_path, site):
-    async with somebodys_browser(browser_program) as person, attached(person.endpoint, tmp_path) as host:
+async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(elsewhere, browser_program, tmp_path, site):
+    async with elsewhere.somebodys_browser(browser_program) as person, attached(person.endpoint, tmp_path) as host:
         await act(host, "browser_navigate", url=site.url("/"))
         site.asked.clear()
         endless = "fetch('/began').then(() => new Promise(() => {}))"
@@ -240,11 +150,11 @@ async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(browser
             while "/began" not in site.asked:
                 await asyncio.sleep(0.05)
         await person.kill()
-        assert (await waiting).type == "browser_crashed"
+        assert (await waiting).type == "browser_lost"
         error = await error_of(host, "browser_navigate", url=site.url("/"))
         assert error.type == "browser_launch_failed"
         assert "--remote-debugging-port" in error.message
-        async with somebodys_browser(browser_program, person.port):
+        async with elsewhere.somebodys_browser(browser_program, person.port):
             result = await act(host, "browser_navigate", url=site.url("/second"))
         assert (result.data["title"], result.data["resourceId"]) == ("Second", "browser_chat_0")
 
@@ -275,3 +185,83 @@ async def test_page_of_the_person_is_worked_in_when_they_say_so(host, person, si
     assert await person.pages() == before
     async with person.at(theirs) as page:
         assert await page.value("document.querySelector('[name=name]').value") == "Ada"
+
+
+async def test_pages_go_on_over_a_lost_connection_and_are_attached_to_again_with_their_state(
+    elsewhere, person, tmp_path, site
+):
+    """What was typed is there, ids stay; a call on its way ends with a reason, and calls wait for the connection."""
+    before = await person.pages()
+    async with elsewhere.link_to(person.port) as link, attached(f"http://127.0.0.1:{link.port}", tmp_path) as host:
+        await act(host, "browser_navigate", url=site.url("/form"))
+        await act(host, "browser_type", selector="[name=name]", text="Ada")
+        launched = (await act(host, "chrome_launch")).data["browserId"]
+        tab = (await act(host, "chrome_new_tab", browserId=launched, url=site.url("/form"))).data["tabId"]
+        closed = (await act(host, "chrome_new_tab", browserId=launched, url=site.url("/second?closed"))).data["tabId"]
+        await act(host, "chrome_fill", tabId=tab, selector="[name=name]", text="Grace")
+        site.asked.clear()
+        endless = "fetch('/began').then(() => new Promise(() => {}))"
+        waiting = asyncio.create_task(error_of(host, "browser_evaluate", script=endless))
+        async with asyncio.timeout(LIMIT_S):
+            while "/began" not in site.asked:
+                await asyncio.sleep(0.05)
+        await link.cut()
+        error = await waiting
+        assert (error.type, error.retryable) == ("browser_lost", True)
+        assert "attached to again" in error.message
+        assert host.host.resources.get("browser_chat_0").status == "failed"
+        async with asyncio.timeout(LIMIT_S):
+            while "open" in [one["state"] for one in (await act(host, "chrome_list")).data["browsers"]]:
+                await asyncio.sleep(0.05)
+        assert (await error_of(host, "browser_snapshot")).type == "browser_launch_failed"
+        assert (await error_of(host, "chrome_get_text", tabId=tab)).type == "browser_launch_failed"
+        (second,) = [one for one, url in (await person.pages()).items() if url == site.url("/second?closed")]
+        async with person.at(second) as page:
+            await page.send("Page.close")
+        await link.mend()
+        typed = "document.querySelector('[name=name]').value"
+        found = await act(host, "browser_evaluate", script=typed)
+        assert (found.data["value"], found.data["resourceId"]) == ("Ada", "browser_chat_0")
+        assert "restored" not in found.data
+        assert (await act(host, "chrome_evaluate", tabId=tab, script=typed)).data["value"] == "Grace"
+        gone = await error_of(host, "chrome_get_text", tabId=closed)
+        assert gone.type == "tab_not_found"
+        assert "while the connection to its browser was lost" in gone.message
+        text = (await act(host, "browser_snapshot", find="Send")).blocks()[0].text
+        await act(host, "browser_click", selector=text.split("[ref=")[1].split("]")[0])
+        assert all(one["state"] == "open" for one in (await act(host, "chrome_list")).data["browsers"])
+    assert await person.pages() == before
+
+
+async def test_lost_connection_comes_back_by_itself(elsewhere, person, tmp_path, site):
+    async with elsewhere.link_to(person.port) as link, attached(f"http://127.0.0.1:{link.port}", tmp_path) as host:
+        await act(host, "browser_navigate", url=site.url("/form"))
+        resource = host.host.resources.get("browser_chat_0")
+        for _ in range(2):
+            await link.cut()
+            async with asyncio.timeout(LIMIT_S):
+                while resource.status != "failed":
+                    await asyncio.sleep(0.01)
+                await link.mend()
+                while resource.status != "ready":
+                    await asyncio.sleep(0.05)
+
+
+async def test_lost_browser_can_be_given_up(elsewhere, person, tmp_path, site):
+    async with elsewhere.link_to(person.port) as link, attached(f"http://127.0.0.1:{link.port}", tmp_path) as host:
+        launched = (await act(host, "chrome_launch")).data["browserId"]
+        tab = (await act(host, "chrome_new_tab", browserId=launched, url=site.url("/second"))).data["tabId"]
+        await link.cut()
+        async with asyncio.timeout(LIMIT_S):
+            while (await act(host, "chrome_list")).data["browsers"][0]["state"] != "lost":
+                await asyncio.sleep(0.05)
+        assert (await act(host, "chrome_close", browserId=launched)).data["closedTabs"] == 0
+        assert (await act(host, "chrome_list")).data["browsers"] == []
+        assert (await error_of(host, "chrome_get_text", tabId=tab)).type == "tab_not_found"
+
+
+@pytest.mark.spec("S6")
+async def test_debugging_port_is_out_of_its_pages_reach(host, person):
+    for name in ("127.0.0.1", "localhost", "[::1]", "0x7f000001"):
+        error = await error_of(host, "browser_navigate", url=f"http://{name}:{person.port}/json/version")
+        assert (error.type, error.context["reason"]) == ("url_blocked", "own_address")

@@ -15,16 +15,38 @@ pytestmark = pytest.mark.spec("B4")
 LIMIT_S = 60
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory):
-    config = {"config": {"chrome": {"allow_private": True}}}
-    async with running_server(HostPlan(("browser", "chrome"), config), tmp_path_factory.mktemp("server")) as client:
+@asynccontextmanager
+async def serving(folder, **settings):
+    config = {"config": {"chrome": {"allow_private": True, **settings}}}
+    async with running_server(HostPlan(("browser", "chrome"), config), folder) as client:
+        yield client
+
+
+@asynccontextmanager
+async def where(place, elsewhere, program):
+    """Settings that say where the browser is."""
+    if place == "here":
+        yield {}
+    elif place == "attached":
+        async with elsewhere.somebodys_browser(program) as person:
+            yield {"cdp_endpoint": person.endpoint}
+    else:
+        async with elsewhere.run_server("--unsafe") as server:
+            yield {"playwright_endpoint": server.endpoint, "executable": program, "sandbox": False}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["here", "attached", "playwright"])
+async def server(request, elsewhere, browser_program, tmp_path_factory):
+    async with (
+        where(request.param, elsewhere, browser_program) as settings,
+        serving(tmp_path_factory.mktemp("server"), **settings) as client,
+    ):
         yield client
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def act(server, request):
-    session = request.node.name.replace("_", "-")[:60]
+    session = request.node.originalname.replace("_", "-")[:60]
 
     async def run(tool, /, **arguments):
         return (await server.running.outcome(tool, arguments, session_id=session)).unwrap()
@@ -142,3 +164,23 @@ async def test_preview_of_a_page_that_is_closed_ends(server, act, site):
             await viewer.until(lambda _: False)
     async with viewing(server, page) as viewer:
         assert (await viewer.socket.receive()).data == 4404
+
+
+@pytest.mark.spec("B10")
+async def test_browser_without_screencast_is_shown_by_screenshots(elsewhere, browser_program, tmp_path, site):
+    """A change of the page is seen, and the person's mouse reaches it."""
+    async with (
+        elsewhere.somebodys_browser(browser_program) as person,
+        elsewhere.without_screencast(person) as endpoint,
+        serving(tmp_path, cdp_endpoint=endpoint) as server,
+    ):
+        page = (await server.running.call("browser_navigate", url=site.url("/animation"))).data["resourceId"]
+        async with viewing(server, page) as viewer:
+            await viewer.until(lambda viewer: viewer.frames >= 3)
+            await viewer.send(type="take")
+            await viewer.until(lambda viewer: viewer.state.get("driver") == "you")
+            for kind in ("mouseMove", "mouseDown", "mouseUp"):
+                await viewer.send(type=kind, x=70, y=220)
+            await viewer.until(lambda viewer: viewer.state["title"] == "clicked")
+        async with viewing(server, page) as viewer:
+            await viewer.until(lambda viewer: viewer.frames >= 1)

@@ -4,11 +4,14 @@ It is somebody's: nothing of theirs is closed, resized, answered or redirected, 
 """
 
 import asyncio
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
 from agentcore_chrome.browser.launching import Launcher, LaunchOptions
+from agentcore_chrome.browser.probing import debugger_address
 from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.endpoint import Endpoint
 from agentcore_chrome.failures import headline
 from agentcore_chrome.tab.refs import ENGINE, teach
 
@@ -16,31 +19,37 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
 
-async def attach(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+_ENGINES = itertools.count(1)
+_REASON_CHARS = 300
+
+
+async def attach(engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions) -> BrowserProcess:
     """Attach to the browser of the setting `cdp_endpoint`.
 
     Raises:
         ToolError: `browser_launch_failed`: nothing answers there.
     """
-    endpoint = str(engine.settings.cdp_endpoint)
     playwright = await engine.driver.get()
     limit_s = engine.settings.launch_timeout
     try:
         async with asyncio.timeout(limit_s):
             # without the driver's defaults, which take downloads and the focus away from the person
-            browser = await playwright.chromium.connect_over_cdp(endpoint, timeout=limit_s * 1000, no_defaults=True)
+            browser = await playwright.chromium.connect_over_cdp(
+                await debugger_address(endpoint), timeout=limit_s * 1000, headers=endpoint.headers, no_defaults=True
+            )
             try:
                 return await _process(engine, playwright, browser, browser_id, options)
             except BaseException:
                 await browser.close()
                 raise
     except Exception as exc:
-        reason = "it did not answer in time" if isinstance(exc, TimeoutError) else headline(exc)
+        said = endpoint.mask(headline(exc))[:_REASON_CHARS]
+        reason = "it did not answer in time" if isinstance(exc, TimeoutError) else said
         raise ToolError(
             "browser_launch_failed",
-            f"cannot attach to {endpoint!r}: {reason}; start the browser with --remote-debugging-port",
+            f"cannot attach to {endpoint}: {reason}; start the browser with --remote-debugging-port",
             retryable=True,
-            cdp_endpoint=endpoint,
+            endpoint=str(endpoint),
         ) from exc
 
 
@@ -48,12 +57,12 @@ async def _process(
     engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, options: LaunchOptions
 ) -> BrowserProcess:
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
-    process.is_attached = True
-    process.shares_context = True
-    process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
-    process.shared_context.on("dialog", _leave_it)
+    process.place = "attached"
+    context = browser.contexts[0] if browser.contexts else await browser.new_context()
+    context.on("dialog", _leave_it)
+    process.share(context)
     # the context that is there already is told only of selector engines that come after it
-    process.selector_engine = f"{ENGINE}-{browser_id}"
+    process.selector_engine = f"{ENGINE}-{browser_id}-{next(_ENGINES)}"
     await teach(playwright, process.selector_engine)
     await process.listen()
     return process

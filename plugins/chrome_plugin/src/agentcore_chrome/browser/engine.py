@@ -12,11 +12,15 @@ import structlog
 
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.browser.attaching import attach
+from agentcore_chrome.browser.connecting import connect
 from agentcore_chrome.browser.driver import Driver
+from agentcore_chrome.browser.endpoint_policy import EndpointPolicy
 from agentcore_chrome.browser.guard import Guard
 from agentcore_chrome.browser.launching import LaunchOptions, launch
-from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.lost_browsers import LostBrowser, LostBrowsers
+from agentcore_chrome.browser.process import BrowserProcess, LostPage
 from agentcore_chrome.browser.profile_folders import ProfileFolders
+from agentcore_chrome.endpoint import Endpoint, endpoint_of
 from agentcore_chrome.failures import instance_not_found, tab_not_found
 from agentcore_chrome.live.screencast import Screencast
 from agentcore_chrome.logins import KnownLogins
@@ -47,13 +51,20 @@ class Listener(Protocol):
         ...
 
     def browser_crashed(self, process: BrowserProcess) -> None:
-        """A browser died."""
+        """A browser died, or the connection to it was lost."""
+        ...
+
+    def page_gone(self, page: LostPage) -> None:
+        """A page that a lost connection left behind is there no more."""
         ...
 
 
 class Engine:
     """Browsers, launched at first use or attached to; ids are given once.
 
+    Attributes:
+        endpoint: Where browsers are that are not launched here; None: they are launched here.
+        lost: The browsers to which the connection was lost, and which may go on.
     Args:
         settings: `config.chrome`.
         policy: Which addresses may be opened.
@@ -61,7 +72,9 @@ class Engine:
     """
 
     def __init__(self, settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> None:
-        self.settings, self.policy = settings, policy
+        self.settings = settings
+        self.endpoint: Endpoint | None = endpoint_of(settings)
+        self.policy = policy if self.endpoint is None else EndpointPolicy(policy, self.endpoint)
         self.processes: dict[str, BrowserProcess] = {}
         self.tabs: dict[str, Tab] = {}
         self.listeners: list[Listener] = []
@@ -76,14 +89,15 @@ class Engine:
         self._sharing = asyncio.Lock()
         self._launching = 0
         self._crashed: set[str] = set()
+        self.lost = LostBrowsers(self._attach_again, self._page_gone)
 
     # -- browsers ----------------------------------------------------------------------------------------------
 
     async def launch(self, options: LaunchOptions) -> BrowserProcess:
-        """Start a browser process, or attach to the one of the settings.
+        """Start a browser process, or use the one that the settings name.
 
         Raises:
-            ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_browsers`.
+            ToolError: `browser_not_found`, `browser_launch_failed`, `browser_version_mismatch`, `too_many_browsers`.
         """
         limit = self.settings.max_browsers
         if len(self.processes) + self._launching >= limit:
@@ -93,8 +107,7 @@ class Engine:
         self._launching += 1
         try:
             browser_id = f"b{next(self._browser_ids)}"
-            make = launch if self.settings.cdp_endpoint is None else attach
-            process = await make(self, browser_id, options)
+            process = await self._make(browser_id, options)
         finally:
             self._launching -= 1
         self.processes[browser_id] = process
@@ -105,9 +118,31 @@ class Engine:
     async def shared(self, options: LaunchOptions | None = None) -> BrowserProcess:
         """The browser that sessions share, each with a context of its own; started if it does not run."""
         async with self._sharing:
+            if self._shared is not None and self._shared.browser_id in self.lost:
+                self._shared = await self.lost.bring_back(self._shared.browser_id)
             if self._shared is None or not self._shared.is_open:
                 self._shared = await self.launch(options or LaunchOptions())
             return self._shared
+
+    async def _make(self, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+        if self.endpoint is None:
+            return await launch(self, browser_id, options)
+        if isinstance(self.policy, EndpointPolicy):
+            await self.policy.learn_addresses()
+        make = attach if self.endpoint.kind == "cdp" else connect
+        return await make(self, self.endpoint, browser_id, options)
+
+    async def _attach_again(self, lost: LostBrowser) -> BrowserProcess:
+        process = await self._make(lost.browser_id, LaunchOptions(session_id=lost.session_id))
+        self.processes[lost.browser_id] = process
+        self._crashed.discard(lost.browser_id)
+        if self._shared is not None and self._shared.browser_id == lost.browser_id:
+            self._shared = process
+        log.info("browser_attached_again", browser_id=lost.browser_id, tabs=len(lost.pages))
+        return process
+
+    def _page_gone(self, page: LostPage) -> None:
+        self._notify(lambda listener: listener.page_gone(page))
 
     def process(self, browser_id: str) -> BrowserProcess:
         """The browser.
@@ -150,10 +185,12 @@ class Engine:
 
     async def describe(self) -> list[dict[str, Any]]:
         """All browsers with their tabs, for programs."""
-        return list(await asyncio.gather(*(process.to_json() for process in list(self.processes.values()))))
+        running = await asyncio.gather(*(process.to_json() for process in list(self.processes.values())))
+        return [*running, *(lost.to_json() for lost in self.lost.all())]
 
     async def close_all(self) -> None:
         """End all browsers; the engine can start others."""
+        await self.lost.forget_all()
         await asyncio.gather(*(process.close() for process in list(self.processes.values())))
 
     async def close(self) -> None:
@@ -198,6 +235,8 @@ class Engine:
     def ended(self, process: BrowserProcess) -> None:
         """A browser is gone."""
         self.processes.pop(process.browser_id, None)
+        if process.is_attached and process.crashed is not None:
+            self.lost.add(process)
         if process.crashed is not None:
             self._crashed.add(process.browser_id)
             self._notify(lambda listener: listener.browser_crashed(process))

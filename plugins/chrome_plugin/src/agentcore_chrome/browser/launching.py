@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentcore.api import ToolError
+from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.browser.executable import find_executable
 from agentcore_chrome.browser.process import BrowserProcess, Owner
 from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
@@ -42,6 +42,7 @@ class Launcher(Owner, Protocol):
     """What a launch needs of the engine."""
 
     settings: EngineSettings
+    policy: UrlPolicy
     driver: "Driver"
     guard: "Guard"
     folders: "ProfileFolders"

@@ -1,5 +1,6 @@
 """Finding the page of a resource in a browser that was attached to: its title or address carries the resource's id."""
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,8 @@ from agentcore_chrome.failures import is_driver_error
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
+
+_ANSWER_SECONDS = 2.0
 
 
 async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
@@ -25,6 +28,22 @@ async def find_target(browser: "Browser", session: "CDPSession", resource_id: st
         if await target_id_of(page) in marked:
             return page
     return None
+
+
+async def pages_by_target(browser: "Browser", wanted: set[str]) -> "dict[str, Page]":
+    """The pages of a browser that have one of these ids."""
+    pages = [page for context in browser.contexts for page in context.pages] if wanted else []
+    ids = await asyncio.gather(*(_id_in_time(page) for page in pages))
+    return {target: page for target, page in zip(ids, pages, strict=True) if target is not None and target in wanted}
+
+
+async def _id_in_time(page: "Page") -> str | None:
+    """The browser's id of a page; None: it hangs, or was closed meanwhile."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            return await target_id_of(page)
+    except TimeoutError:
+        return None
 
 
 async def target_id_of(page: "Page") -> str | None:

@@ -1,16 +1,13 @@
 """Pages of a browser that was attached to which are somebody else's, and which a person may let us work in."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
-from agentcore_chrome.browser.marked_targets import target_id_of
+from agentcore_chrome.browser.marked_targets import pages_by_target
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
-
-_ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +32,9 @@ async def pages_besides(browser: "Browser", session: "CDPSession", ours: "set[Pa
     """
     targets = (await session.send("Target.getTargets"))["targetInfos"]
     known = {one["targetId"]: one for one in targets}
-    pages = [page for context in browser.contexts for page in context.pages if page not in ours]
-    ids = await asyncio.gather(*(_id_in_time(page) for page in pages))
-    found = [(known[target], page) for target, page in zip(ids, pages, strict=True) if target in known]
+    pages = await pages_by_target(browser, set(known))
+    found = [(known[target], page) for target, page in pages.items() if page not in ours]
     return [OtherPage(one["targetId"], one["url"], one["title"], page) for one, page in found]
-
-
-async def _id_in_time(page: "Page") -> str | None:
-    try:
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            return await target_id_of(page)
-    except TimeoutError:
-        return None
 
 
 def target_not_found(target_id: str) -> ToolError:

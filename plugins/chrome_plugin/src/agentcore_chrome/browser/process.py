@@ -6,22 +6,26 @@ import signal
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 import structlog
 
 from agentcore.api import Background, ToolError
-from agentcore_chrome.browser.marked_targets import find_target
+from agentcore_chrome.browser.kept_state import KeptState
+from agentcore_chrome.browser.marked_targets import find_target, pages_by_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
-from agentcore_chrome.failures import browser_crashed, headline
+from agentcore_chrome.failures import browser_crashed, browser_lost, headline, is_closed
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page
+
+    from agentcore_chrome.browser.judging import Judge
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +34,29 @@ _LOOK_SECONDS = 3.0
 _JUDGED = ("http:", "https:", "file:", "chrome:", "devtools:", "view-source:", "chrome-extension:")
 _LOOK_AGAIN_SECONDS = 0.15
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+Place = Literal["here", "attached", "remote"]
+"""Where a browser is: launched here; somebody's, attached to over its debugging port; of a Playwright server."""
+_ADAPTERS: dict[Place, str] = {"here": "playwright", "attached": "cdp", "remote": "remote"}
+
+
+@dataclass(frozen=True, slots=True)
+class LostPage:
+    """A page that goes on in a browser to which the connection was lost.
+
+    Args:
+        tab_id: The tab that it was, and will be again.
+        target_id: The browser's id of it; empty: it was not known yet, and the page cannot be found again.
+        options: How the tab was.
+        is_ours: Whether it was opened here.
+        url: Where it was.
+    """
+
+    tab_id: str
+    target_id: str
+    options: TabOptions
+    is_ours: bool
+    url: str
 
 
 class Owner(Protocol):
@@ -53,6 +80,9 @@ class BrowserProcess:
     """A browser with its tabs.
 
     Attributes:
+        place: Where it is.
+        judge: Judges its requests, where connections do not pass through us.
+        lost_pages: Those that go on without us, once the connection to one that was attached to was lost.
         browser_id: Unique, never used twice.
         session_id: The session that launched it; empty for the one that sessions share.
         tabs: Its tabs by id.
@@ -72,13 +102,16 @@ class BrowserProcess:
         self.version = browser.version
         self.started_at_ms = time.time_ns() // 1_000_000
         self.crashed: ToolError | None = None
-        self.is_attached = False
+        self.place: Place = "here"
+        self.judge: Judge | None = None
+        self.lost_pages: list[LostPage] = []
         self.headless = True
         self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
         self.prepare_context: Callable[[BrowserContext], Coroutine[Any, Any, None]] | None = None
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
+        self._kept: KeptState | None = None
         self._contexts: dict[str, BrowserContext] = {}
         self._opening = asyncio.Lock()
         self._session: CDPSession | None = None
@@ -86,6 +119,7 @@ class BrowserProcess:
         self._looking: set[str] = set()
         self._closing = False
         self._over = False
+        self._ended = asyncio.Event()
         self._background = Background(f"browser:{browser_id}")
         self.on_over: Callable[[], Coroutine[Any, Any, None]] | None = None
         browser.on("disconnected", lambda _: self._disconnected())
@@ -95,11 +129,43 @@ class BrowserProcess:
         self._session = await self.browser.new_browser_cdp_session()
         self._session.on("Target.targetInfoChanged", self._on_target)
         discovering = self._session.send("Target.setDiscoverTargets", {"discover": True})
-        if self.is_attached:
+        if self.judge is not None:
+            await self.judge.start(self._session)
+        if self.place != "here":
             await discovering
         else:
             _, processes = await asyncio.gather(discovering, self.processes())
             self.pid = next((process["id"] for process in processes if process["type"] == "browser"), None)
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is somebody's, to whom it is left."""
+        return self.place == "attached"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether its files are another machine's."""
+        return self.place == "remote"
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether all its connections pass through us."""
+        return self.place == "here"
+
+    @property
+    def adapter_type(self) -> str:
+        """How its pages are driven, for their resources."""
+        return _ADAPTERS[self.place]
+
+    def share(self, context: "BrowserContext", kept: KeptState | None = None) -> None:
+        """Let all sessions have one context.
+
+        Args:
+            kept: What keeps its log-ins.
+        """
+        self.shares_context, self.shared_context, self._kept = True, context, kept
+        if kept is not None:
+            self._background.start(kept.save_now_and_then(context))
 
     @property
     def is_open(self) -> bool:
@@ -125,10 +191,18 @@ class BrowserProcess:
             except TimeoutError as exc:
                 raise ToolError("browser_launch_failed", "the browser did not open a tab in time") from exc
             except Exception as exc:
+                if is_closed(exc):
+                    await self._hear_of_its_end()
                 if self.crashed is not None:
                     raise self.crashed from exc
                 raise _no_tab(exc, is_attached=self.is_attached) from exc
             return self._add(page, options, is_ours=found is None)
+
+    async def _hear_of_its_end(self) -> None:
+        """Wait for the driver to say that the browser is gone, which comes after its answers."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                await self._ended.wait()
 
     async def other_pages(self) -> list[OtherPage]:
         """The pages of a browser that was attached to which are not ours, and may be touched by the URL policy."""
@@ -149,6 +223,16 @@ class BrowserProcess:
             if found is None:
                 raise target_not_found(wanted.target_id)
             return self._add(found.page, options, is_ours=False)
+
+    async def take_back(self, lost: list[LostPage]) -> list[LostPage]:
+        """Make tabs again of pages that a lost connection left behind; gives those that are there no more."""
+        async with self._opening:
+            pages = await pages_by_target(self.browser, {page.target_id for page in lost})
+            for one in lost:
+                if (page := pages.get(one.target_id)) is not None:
+                    await self._context(one.options)  # its popups are heard of
+                    self._add(page, one.options, is_ours=one.is_ours, was=one)
+        return [one for one in lost if one.target_id not in pages]
 
     def _may_touch(self, page: "Page") -> bool:
         try:
@@ -172,6 +256,8 @@ class BrowserProcess:
         self._closing = True
         if self.is_attached:
             await asyncio.gather(*(tab.close() for tab in list(self.tabs.values())))
+        if self._kept is not None and self.shared_context is not None and self.browser.is_connected():
+            await _within(self._kept.save(self.shared_context), _CLOSE_SECONDS)
         closing = self.shared_context if self.shared_context is not None and not self.is_attached else self.browser
         await _within(closing.close(), _CLOSE_SECONDS)
         if not self.is_attached and self.browser.is_connected():
@@ -181,7 +267,7 @@ class BrowserProcess:
 
     def _kill(self) -> None:
         """End the process of a browser that does not take leave, such as one that was stopped."""
-        if self.is_attached or self.pid is None or not self.browser.is_connected():
+        if not self.is_guarded or self.pid is None or not self.browser.is_connected():
             return
         log.warning("browser_killed", browser_id=self.browser_id, pid=self.pid)
         with suppress(ProcessLookupError):  # it went in this moment
@@ -201,8 +287,8 @@ class BrowserProcess:
 
     async def memory_bytes(self) -> int | None:
         """Memory of all its processes, shared parts counted by their share."""
-        if self.is_attached:
-            return None
+        if not self.is_guarded:
+            return None  # they are another machine's, or another person's
         pids = [process["id"] for process in await self.processes()]
         return await asyncio.to_thread(memory_of, pids) if pids else None
 
@@ -213,6 +299,8 @@ class BrowserProcess:
             "sessionId": self.session_id,
             "isShared": not self.session_id,
             "isAttached": self.is_attached,
+            "isRemote": self.is_remote,
+            "state": "open",
             "headless": self.headless,
             "version": self.version,
             "pid": self.pid,
@@ -250,7 +338,14 @@ class BrowserProcess:
 
     def refusal_of(self, url: str) -> ToolError | None:
         """What the URL policy said to a connection for this address, if it refused one."""
-        return self._owner.refusal_of(*_endpoint(url))
+        place = _endpoint(url)
+        return self._owner.refusal_of(*place) if self.judge is None else self.judge.refused.get(place)
+
+    def was_refused(self, frame_id: str, error: ToolError) -> None:
+        """A frame was kept from going somewhere; the one that has all of a page has the page's id."""
+        tab = self._by_target.get(frame_id)
+        if tab is not None:
+            tab.refusal = error
 
     def failure_of(self, url: str) -> str | None:
         """Why a connection for this address failed, in the browser's words."""
@@ -304,9 +399,19 @@ class BrowserProcess:
             # what a page of somebody else's opened may be what they opened
             self._add(page, options, is_ours=opener is None or opener.is_ours, opener=opener)
 
-    def _add(self, page: "Page", options: TabOptions, *, is_ours: bool, opener: Tab | None = None) -> Tab:
-        tab = Tab(self._owner.new_tab_id(), page, self, options, self._owner.new_refs(self.selector_engine))
+    def _add(
+        self,
+        page: "Page",
+        options: TabOptions,
+        *,
+        is_ours: bool,
+        opener: Tab | None = None,
+        was: LostPage | None = None,
+    ) -> Tab:
+        tab_id = self._owner.new_tab_id() if was is None else was.tab_id
+        tab = Tab(tab_id, page, self, options, self._owner.new_refs(self.selector_engine))
         tab.opener, tab.is_ours = opener, is_ours
+        tab.target_id = None if was is None else was.target_id  # it may be lost again before it is asked
         self.tabs[tab.tab_id] = tab
         tab.listen()
         self.run_in_background(self._learn_target(tab))
@@ -356,14 +461,20 @@ class BrowserProcess:
     def _disconnected(self) -> None:
         if self._closing or self._over:
             return
-        log.error("browser_crashed", browser_id=self.browser_id, pid=self.pid, tabs=len(self.tabs))
-        self.crashed = browser_crashed("the browser's process ended", browserId=self.browser_id)
+        if self.place == "here":
+            log.error("browser_crashed", browser_id=self.browser_id, pid=self.pid, tabs=len(self.tabs))
+            self.crashed = browser_crashed("the browser's process ended", browserId=self.browser_id)
+        else:
+            log.warning("browser_lost", browser_id=self.browser_id, place=self.place, tabs=len(self.tabs))
+            self.crashed = browser_lost(self.browser_id, goes_on=self.is_attached)
+            self.lost_pages = [_lost(tab) for tab in self.tabs.values() if self.is_attached]
         self._background.start(self._end(self.crashed))
 
     async def _end(self, error: ToolError) -> None:
         if self._over:
             return
         self._over = True
+        self._ended.set()
         for tab in list(self.tabs.values()):
             tab.end(error)
         self._owner.ended(self)
@@ -375,6 +486,11 @@ class BrowserProcess:
 def browser_closed(browser_id: str) -> ToolError:
     """The browser was closed while something was done in it."""
     return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
+
+
+def _lost(tab: Tab) -> LostPage:
+    options = TabOptions(tab.owner, tab.session_id, tab.dialogs.hold_s, tab.resource_id)
+    return LostPage(tab.tab_id, tab.target_id or "", options, tab.is_ours, tab.page.url)
 
 
 def _no_tab(error: Exception, *, is_attached: bool) -> ToolError:

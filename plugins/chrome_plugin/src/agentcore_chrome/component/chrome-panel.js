@@ -112,7 +112,7 @@ class ChromePanel extends LitElement {
 
   /** @param {ReturnType<typeof textsFor>} texts @param {any} browser */
   _browser(texts, browser) {
-    const {browserId, tabs, pid, memoryBytes, version, isShared, isAttached} = browser;
+    const {browserId, tabs, pid, memoryBytes, version, isShared, isAttached, isRemote, state} = browser;
     const size = memoryBytes ? ` · ${Math.round(memoryBytes / 1024 / 1024)} MiB` : '';
     return html`
       <section class="card" aria-label=${browserId}>
@@ -120,6 +120,8 @@ class ChromePanel extends LitElement {
           <div class="names"><h2>${browserId}</h2><p class="muted small">${version} · ${texts.process} ${pid ?? '–'}${size}</p></div>
           ${isShared ? html`<span class="badge">${texts.shared}</span>` : nothing}
           ${isAttached ? html`<span class="badge accent">${texts.attached}</span>` : nothing}
+          ${isRemote ? html`<span class="badge accent">${texts.remote}</span>` : nothing}
+          ${state === 'lost' ? html`<span class="badge warn">${texts.lost}</span>` : nothing}
           <button class="small quiet icon" aria-label=${`${texts.newTab}: ${browserId}`} title=${texts.newTab} @click=${() => this._newTab(browserId)}><ac-icon name="plus"></ac-icon></button>
           <button class="small quiet icon" aria-label=${`${texts.close}: ${browserId}`} title=${texts.close} @click=${() => this._call('chrome_close', {browserId})}><ac-icon name="x"></ac-icon></button>
         </div>

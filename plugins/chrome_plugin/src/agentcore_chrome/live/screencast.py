@@ -1,15 +1,21 @@
-"""The live picture of a page: frames as the browser paints them, encoded once, the newest for each viewer."""
+"""The live picture of a page: frames as the browser paints them, encoded once, the newest for each viewer.
+
+A browser that has no screencast, such as some shells that were attached to, is asked for one screenshot after another.
+"""
 
 import asyncio
 from base64 import b64decode
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from agentcore.api import Background
-from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.failures import is_closed, is_driver_error
 from agentcore_chrome.tab.tab import Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
 
 log = structlog.get_logger(__name__)
 
@@ -17,6 +23,10 @@ _LARGE = {"format": "jpeg", "quality": 70, "maxWidth": 1920, "maxHeight": 1200}
 _SMALL = {"format": "jpeg", "quality": 60, "maxWidth": 800, "maxHeight": 800}
 """For those who look from afar, where nobody looks who has to see all of it."""
 _LOOK_AGAIN_SECONDS = 0.5
+_SHOT_SECONDS = 0.5
+"""Between two screenshots, where there is no screencast."""
+_SHOT_MS = 5000
+_WINDOW = "() => [innerWidth, innerHeight]"
 _AHEAD = 2
 """Frames on their way to one viewer; it says when it has shown one."""
 
@@ -84,6 +94,7 @@ class Screencast:
         self._flowing: dict[str, Any] | None = None
         self._switching = asyncio.Lock()
         self._acknowledging = Background(f"screencast:{tab.tab_id}")
+        self._shooting: asyncio.Task[None] | None = None
 
     async def add(self, viewer: Viewer) -> None:
         """Show the page to one more viewer."""
@@ -120,13 +131,45 @@ class Screencast:
                 return
             session = await self._tab.session()
             if self._flowing is not None:
-                session.remove_listener("Page.screencastFrame", self._on_frame)
-                self._last = self._flowing = None
-                await session.send("Page.stopScreencast")
+                await self._stop(session)
             if wanted is not None:
-                session.on("Page.screencastFrame", self._on_frame)
-                self._flowing = wanted
-                await session.send("Page.startScreencast", wanted)
+                await self._start(session, wanted)
+
+    async def _start(self, session: "CDPSession", wanted: dict[str, Any]) -> None:
+        session.on("Page.screencastFrame", self._on_frame)
+        self._flowing = wanted
+        try:
+            await session.send("Page.startScreencast", wanted)
+        except Exception as exc:
+            if not is_driver_error(exc) or is_closed(exc):
+                raise
+            log.info("screencast_missing", tab_id=self._tab.tab_id)
+            self._shooting = self._acknowledging.start(self._shoot(wanted["quality"]))
+
+    async def _stop(self, session: "CDPSession") -> None:
+        session.remove_listener("Page.screencastFrame", self._on_frame)
+        self._last = self._flowing = None
+        shooting, self._shooting = self._shooting, None
+        if shooting is None:
+            await session.send("Page.stopScreencast")
+        else:
+            shooting.cancel()
+
+    async def _shoot(self, quality: int) -> None:
+        """Take one screenshot after another, and offer those that show something else."""
+        page = self._tab.page
+        while not self._tab.gone.done():
+            try:
+                data = await page.screenshot(type="jpeg", quality=quality, scale="css", timeout=_SHOT_MS)
+                width, height = await page.evaluate(_WINDOW)
+            except Exception as exc:
+                if not is_driver_error(exc):
+                    raise
+                log.debug("screenshot_missing", tab_id=self._tab.tab_id)  # a dialog, or a script, holds it up
+            else:
+                if self._last is None or data != self._last.data:
+                    self._offer(Frame(data, width, height))
+            await asyncio.sleep(_SHOT_SECONDS)
 
     def _wanted(self) -> dict[str, Any] | None:
         if not self._viewers:
@@ -137,6 +180,9 @@ class Screencast:
         self._acknowledging.start(self._acknowledge(event["sessionId"]))
         size = event["metadata"]
         frame = Frame(b64decode(event["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
+        self._offer(frame)
+
+    def _offer(self, frame: Frame) -> None:
         self._last = frame
         self._tab.process.look_again(self._tab, _LOOK_AGAIN_SECONDS)  # what was painted may have another title
         for viewer in self._viewers.values():

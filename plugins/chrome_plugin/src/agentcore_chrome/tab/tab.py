@@ -69,9 +69,17 @@ class TabBrowser(Protocol):
     """What a tab needs of the browser that it lives in."""
 
     browser_id: str
-    is_attached: bool
     crashed: ToolError | None
     logins: KnownLogins
+
+    @property
+    def is_attached(self) -> bool: ...
+    @property
+    def is_remote(self) -> bool: ...
+    @property
+    def is_guarded(self) -> bool: ...
+    @property
+    def adapter_type(self) -> str: ...
 
     def changed(self, tab: "Tab") -> None: ...
     def forget(self, tab: "Tab") -> None: ...
@@ -118,6 +126,7 @@ class Tab:
         self.dialogs = Dialogs(options.hold_s)
         self.downloads: deque[Download] = deque(maxlen=_DOWNLOADS)
         self.download_began = asyncio.Event()
+        self._fetching: dict[Download, asyncio.Task[bytes]] = {}
         self.chooser_opened = asyncio.Event()
         self.file_chooser: FileChooser | None = None
         self.file_chooser_reported = False
@@ -209,6 +218,16 @@ class Tab:
                 raise self.refusal
             return result
 
+    async def fetched(self, download: "Download", fetch: "Callable[[Download], Coroutine[Any, Any, bytes]]") -> bytes:
+        """What was downloaded to another machine; it goes on coming when a caller waits no more."""
+        task = self._fetching.get(download)
+        if task is None:
+            task = self._fetching[download] = self._background.start(fetch(download))
+            task.add_done_callback(ignore_failure)
+        data = await asyncio.shield(task)
+        del self._fetching[download]
+        return data
+
     async def look(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
         """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
         try:
@@ -274,13 +293,13 @@ class Tab:
     def check_reach(self) -> None:
         """See that the page, or a frame of it, is not at an address that nothing here may touch.
 
-        A launched browser's connections are judged one by one; in one that was attached to, somebody else may have
-        gone anywhere.
+        A browser's connections that pass through us are judged one by one; in one that was attached to, somebody else
+        may have gone anywhere, and in one elsewhere a name may lead elsewhere.
 
         Raises:
             ToolError: `url_blocked`.
         """
-        if self.process.is_attached:
+        if not self.process.is_guarded:
             self.process.check_frames(self.page)
 
     @property

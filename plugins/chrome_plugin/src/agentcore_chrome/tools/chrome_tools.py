@@ -19,7 +19,7 @@ from agentcore.api import (
 )
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
-from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.process import BrowserProcess, LostPage
 from agentcore_chrome.failures import instance_not_found, why_tab_gone
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
@@ -87,9 +87,37 @@ class Chrome(EngineModule):
             tab.tab_id,
             tab.page.url,
             tab.process.browser_id,
-            has_crashed=tab.gone.result().type == "browser_crashed",
+            has_crashed=tab.gone.result().type in {"browser_crashed", "browser_lost"},
             is_browser_gone=tab.process.crashed is not None,
         )
+
+    def tab_added(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`; one that was lost is the resource that it was."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            try:
+                self.runtime.resources.update(tab.resource_id, status="ready")
+            except ToolError:
+                self.run_in_background(tab.close())  # it was released meanwhile
+        super().tab_added(tab)
+
+    def page_gone(self, page: LostPage) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        if page.options.owner == self.runtime.name and page.options.resource_id is not None:
+            why = f"tab {page.tab_id!r} went while the connection to its browser was lost; it was at {page.url!r}"
+            self.run_in_background(self.runtime.resources.release(page.options.resource_id, why))
+
+    async def bring_back(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
+        """See `EngineModule.bring_back`."""
+        lost = self.engine.lost
+        page = lost.page(ctx.resource.keys.get("tabId", "")) if ctx.resource is not None else None
+        found = page[0] if page is not None else lost.get(str(args.get("browserId")))
+        if found is None or not self.may_reach(ctx, found.session_id):
+            return
+        try:
+            await lost.bring_back(found.browser_id)
+        except ToolError:
+            if tool_name != "chrome_close":
+                raise
 
     # -- browsers and tabs -------------------------------------------------------------------------------------
 
@@ -111,6 +139,11 @@ class Chrome(EngineModule):
     @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False)
     async def chrome_close(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.ClosedBrowser]:
         """Close a browser with all its tabs, and free everything."""
+        lost = self.engine.lost.get(browserId)
+        if lost is not None and self.may_reach(ctx, lost.session_id):
+            self.engine.lost.forget(browserId)
+            said = f"Gave up browser {browserId}, to which the connection is lost. What is open there stays open."
+            return ToolResult(said, {"browserId": browserId, "closedTabs": 0})
         process = self._process(ctx, browserId)
         tabs = len(process.tabs)
         await process.close()
@@ -128,7 +161,8 @@ class Chrome(EngineModule):
         return ToolResult("\n".join(lines) or "No browser runs.", {"browsers": browsers}, untrusted=True)
 
     async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        self._process(ctx, arguments["browserId"])
+        if arguments["browserId"] not in self.engine.lost:
+            self._process(ctx, arguments["browserId"])
         return await self.preview_url(ctx, arguments)
 
     @tool(
@@ -184,6 +218,9 @@ class Chrome(EngineModule):
     # -- one tab -----------------------------------------------------------------------------------------------
 
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        assert ctx.resource is not None  # noqa: S101 - tabId is required
+        if (lost := self.engine.lost.page(ctx.resource.keys["tabId"])) is not None:
+            return CallPreview(urls=(lost[1].url,))
         return CallPreview(urls=(self._tab(ctx).page.url,))
 
     _reads_tab = tool(

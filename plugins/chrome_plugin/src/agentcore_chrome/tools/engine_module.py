@@ -11,6 +11,7 @@ from agentcore.api import (
     CallPreview,
     Image,
     Module,
+    Report,
     Request,
     Resource,
     Runtime,
@@ -22,7 +23,8 @@ from agentcore.api import (
 )
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
-from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.probing import Answer, ours, probe
+from agentcore_chrome.browser.process import BrowserProcess, LostPage
 from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
 from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
@@ -46,6 +48,7 @@ _LOGIN_QUESTION = {
     "zh": "{origin} 要求用户名和密码{realm}。请回答 user:password（用户名:密码），它们只会发送到该网站，"
     "代理看不到。回答其他内容则不登录。",
 }
+_USES = {"cdp": "attaches to the one at", "playwright": "uses those of the Playwright server at"}
 _QUIET_SECONDS = 0.1
 _FINISH_SECONDS = 10.0
 
@@ -76,11 +79,14 @@ class EngineModule(Module[EngineSettings]):
             schemes=SCHEMES,
         )
         self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
+        self.policy = self.engine.policy
         self._favicons = Favicons(self.policy, self.icon_found)
         self.engine.listeners.append(self)
         runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=WatchMessage)
         runtime.subscribe("stop.changed", self._on_stop)
-        await asyncio.to_thread(_note_browser, runtime, settings)
+        if self.engine.endpoint is not None:
+            runtime.give_report(self._report)
+        await self._note_browser()
 
     async def shutdown(self) -> None:
         """Close what this module opened; the last module closes the engine."""
@@ -107,9 +113,16 @@ class EngineModule(Module[EngineSettings]):
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Run a tool within the limit that its caller gave; one that only reads leaves dialogs open."""
         only_looks.set(self._methods().found[tool_name].definition.annotations.read_only is True)
-        work = super().execute_tool_call(ctx, tool_name, args)
+        work = self._execute(ctx, tool_name, args)
         limit_ms = self.limit_ms(tool_name, args)
         return await (work if limit_ms is None else CallLimit(limit_ms).run(work))
+
+    async def _execute(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        await self.bring_back(ctx, tool_name, args)
+        return await super().execute_tool_call(ctx, tool_name, args)
+
+    async def bring_back(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
+        """Bring back what a call needs and a lost connection took, before it begins."""
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """What the caller of a tool allows; None: the tool takes no limit, and its steps have their own."""
@@ -196,7 +209,7 @@ class EngineModule(Module[EngineSettings]):
         resource = self.runtime.resources.create(
             self.resource_type,
             tab.session_id,
-            adapter_type="cdp" if tab.process.is_attached else "playwright",
+            adapter_type=tab.process.adapter_type,
             keys={"tabId": tab.tab_id},
             on_release=self.release_tab,
         )
@@ -232,10 +245,24 @@ class EngineModule(Module[EngineSettings]):
 
     def tab_removed(self, tab: Tab) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
+        if tab.process.is_attached and tab.gone.result().type == "browser_lost":
+            self.mark_lost(tab)  # it comes back, and is the same resource then
+            self.browsers_changed()
+            return
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             self.run_in_background(self.runtime.resources.release(tab.resource_id, self.why_gone(tab)))
         self.run_in_background(tab.process.end_session(tab.session_id))
         self.browsers_changed()
+
+    def mark_lost(self, tab: Tab) -> None:
+        """Say of a resource that its page cannot be reached, and why."""
+        if tab.owner != self.runtime.name or tab.resource_id is None:
+            return
+        try:
+            self.runtime.resources.update(tab.resource_id, status="failed")
+            self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
+        except ToolError:
+            log.debug("resource_gone", resource_id=tab.resource_id)  # it was released at the same moment
 
     def why_gone(self, tab: Tab) -> str:
         """What to tell calls on a tab that is gone; empty: nothing beyond that."""
@@ -248,7 +275,11 @@ class EngineModule(Module[EngineSettings]):
 
     def browser_crashed(self, process: BrowserProcess) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
-        self.runtime.publish("browserCrashed", {"browserId": process.browser_id, "pid": process.pid})
+        event = "browserCrashed" if process.is_guarded else "browserLost"
+        self.runtime.publish(event, {"browserId": process.browser_id, "pid": process.pid})
+
+    def page_gone(self, page: LostPage) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
 
     async def release_tab(self, resource: Resource) -> None:
         """End what stands behind a resource."""
@@ -287,21 +318,44 @@ class EngineModule(Module[EngineSettings]):
         tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.ids_of(tab).values()}), None)
         await serve_preview(request, tab, self.engine.screencast, self.policy)
 
+    async def _note_browser(self) -> None:
+        """Say which browser will be used, and of one elsewhere how it is just now; or how to get one."""
+        runtime, endpoint = self.runtime, self.engine.endpoint
+        if endpoint is not None:
+            answer = await self._state()
+            version = f", version {answer.version}" if answer.version else ""
+            said = f"{_USES[endpoint.kind]} {endpoint}: {answer.said}{version}"
+            runtime.note("web browser", said, advice=answer.advice)
+            return
+        try:
+            runtime.note("web browser", str(await asyncio.to_thread(find_executable, self.settings)))
+        except ToolError:
+            runtime.note("web browser", "none was found", advice=INSTALL_HINT)
+
+    async def _state(self) -> Answer:
+        """How the browser elsewhere is just now: in use, lost, or what it says when it is asked."""
+        engine = self.engine
+        if process := next(iter(engine.processes.values()), None):
+            return Answer("answers", "in use", version=process.version)
+        assert engine.endpoint is not None  # noqa: S101 - asked only where there is one
+        return await probe(engine.endpoint)
+
+    async def _report(self) -> Report:
+        endpoint, answer = self.engine.endpoint, await self._state()
+        lost = len(self.engine.lost.all())
+        facts = {"endpoint": str(endpoint), "state": f"{answer.said}; {lost} lost" if lost else answer.said}
+        if answer.version:
+            facts["version"] = answer.version
+        if endpoint is not None and endpoint.kind == "playwright":
+            facts["playwright"] = ours()
+        return Report(facts)
+
     def _notify(self) -> None:
         self._notifying = None
         self.runtime.publish("changed", {})
+        if self.engine.endpoint is not None:
+            self.run_in_background(self._note_browser())
 
     def _on_stop(self, event: Any) -> None:
         if event.get("stopped") and self._engine is not None:
             self.run_in_background(self._engine.close_all())
-
-
-def _note_browser(runtime: Runtime, settings: EngineSettings) -> None:
-    """Say which browser will be used, or how to get one."""
-    if settings.cdp_endpoint is not None:
-        runtime.note("web browser", f"attaches to the one at {settings.cdp_endpoint}")
-        return
-    try:
-        runtime.note("web browser", str(find_executable(settings)))
-    except ToolError:
-        runtime.note("web browser", "none was found", advice=INSTALL_HINT)

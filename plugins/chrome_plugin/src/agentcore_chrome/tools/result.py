@@ -1,12 +1,14 @@
 """What a call on a tab gives back: its own answer, and what else happened to the page that the caller has to know."""
 
 import asyncio
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_chrome.call_limit import cleaning_s
+from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
 from agentcore_chrome.tab.tab import Tab
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Download
 
 _DOWNLOAD_SECONDS = 20.0
+_GROWTH_SECONDS = 0.2
 _DOWNLOAD_BYTES = 256 * 1024 * 1024
 
 Block = Text | Image | ArtifactLink
@@ -87,7 +90,7 @@ async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[
     links: list[ArtifactLink] = []
     for download in list(tab.downloads):
         try:
-            link = await _take(ctx, download)
+            link = await _take(ctx, tab, download)
         except TimeoutError:
             notes.append(f"Downloading {download.suggested_filename!r} goes on.")
             continue
@@ -102,26 +105,55 @@ async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[
     return links
 
 
-async def _take(ctx: ToolContext, download: "Download") -> ArtifactLink:
+async def _take(ctx: ToolContext, tab: Tab, download: "Download") -> ArtifactLink:
     name = download.suggested_filename
     async with asyncio.timeout(cleaning_s(_DOWNLOAD_SECONDS)):
         try:
-            path = await download.path()
+            data = await (tab.fetched(download, _fetch) if tab.process.is_remote else _read(download))
+        except ToolError:
+            raise
         except Exception as exc:
             raise ToolError("download_failed", f"{name!r} could not be downloaded: {exc}", url=download.url) from exc
-    size = await asyncio.to_thread(lambda: path.stat().st_size)
-    if size > _DOWNLOAD_BYTES:
-        await download.delete()
-        raise ToolError(
-            "result_too_large",
-            f"{name!r} has {size:,} bytes; {_DOWNLOAD_BYTES:,} are the limit",
-            url=download.url,
-            limit_bytes=_DOWNLOAD_BYTES,
-        )
-    data = await asyncio.to_thread(path.read_bytes)
     link = await ctx.artifacts.save(data, mime=_mime(name), name=Path(name).name or "download")
     await download.delete()
     return link
+
+
+async def _read(download: "Download") -> bytes:
+    """What was downloaded to this machine."""
+    path = await download.path()
+    size = await asyncio.to_thread(lambda: path.stat().st_size)
+    if size > _DOWNLOAD_BYTES:
+        await download.delete()
+        raise _too_large(download, f"has {size:,} bytes")
+    return await asyncio.to_thread(path.read_bytes)
+
+
+async def _fetch(download: "Download") -> bytes:
+    """What was downloaded to another machine: it comes in pieces, and is given up when they are too many."""
+    with tempfile.TemporaryDirectory(prefix="agentcore-download-") as folder:
+        path = Path(folder) / "file"
+        saving = asyncio.ensure_future(download.save_as(path))
+        try:
+            while not saving.done():
+                await asyncio.wait((saving,), timeout=_GROWTH_SECONDS)
+                if (path.stat().st_size if path.exists() else 0) > _DOWNLOAD_BYTES:
+                    await download.delete()
+                    raise _too_large(download, "is larger")
+            await saving
+        finally:
+            saving.add_done_callback(ignore_failure)
+            saving.cancel()
+        return await asyncio.to_thread(path.read_bytes)
+
+
+def _too_large(download: "Download", what: str) -> ToolError:
+    return ToolError(
+        "result_too_large",
+        f"{download.suggested_filename!r} {what}; {_DOWNLOAD_BYTES:,} bytes are the limit",
+        url=download.url,
+        limit_bytes=_DOWNLOAD_BYTES,
+    )
 
 
 def _mime(name: str) -> str:

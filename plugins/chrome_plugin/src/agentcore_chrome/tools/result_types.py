@@ -335,6 +335,8 @@ class BrowserData(TypedDict):
     sessionId: Annotated[str, Field(description="Empty for the one that sessions share.")]
     isShared: bool
     isAttached: bool
+    isRemote: Annotated[bool, Field(description="Whether it is one of a Playwright server elsewhere.")]
+    state: Annotated[str, Field(description="open, or lost: the connection to it, which is tried again.")]
     headless: bool
     version: str
     pid: int | None

@@ -58,6 +58,7 @@ class SessionPages(EngineModule):
         self._options: dict[str, SessionOptions] = {}
         self._last_looks: dict[str, PageTree] = {}
         self._opening: dict[str, asyncio.Task[Tab]] = {}
+        self._lost_by: dict[str, str] = {}
 
     async def init(self, runtime: Runtime) -> None:
         """Take the engine."""
@@ -192,6 +193,10 @@ class SessionPages(EngineModule):
         session_id, last_url = resource.session_id, resource.last_url
         lost_by = "the page had crashed" if resource.status == "failed" else "the server was restarted"
         process = await self._process_for(session_id)
+        back = self.tab_of(self.runtime.resources.get(resource_id))
+        if back is not None and not back.gone.done():
+            return back  # with the browser, to which the connection had been lost
+        lost_by = self._lost_by.get(resource_id, lost_by)
         options = self._options.get(session_id)
         viewport = options.viewport if options is not None else None
         tab = await self.engine.open_tab(
@@ -207,6 +212,8 @@ class SessionPages(EngineModule):
         options = self._options.get(session_id)
         if options is None or options.headless is None or options.headless == self.settings.headless:
             return await self.engine.shared()
+        if options.process is not None and options.process.browser_id in self.engine.lost:
+            options.process = await self.engine.lost.bring_back(options.process.browser_id)
         if options.process is None or not options.process.is_open:
             options.process = await self.engine.launch(
                 LaunchOptions(headless=options.headless, viewport=options.viewport, session_id=session_id)
@@ -232,10 +239,14 @@ class SessionPages(EngineModule):
             except ToolError:
                 self.run_in_background(tab.close())  # it was closed before its page was there
             else:
-                self.runtime.resources.get(tab.resource_id).adapter_type = (
-                    "cdp" if tab.process.is_attached else "playwright"
-                )
+                self.runtime.resources.get(tab.resource_id).adapter_type = tab.process.adapter_type
+                self._lost_by.pop(tab.resource_id, None)
         super().tab_added(tab)
+
+    async def release_tab(self, resource: Resource) -> None:
+        """See `EngineModule.release_tab`."""
+        self._lost_by.pop(resource.resource_id, None)
+        await super().release_tab(resource)
 
     def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
         """See `EngineModule.reopening`: a further page of the session, at the last address."""
@@ -246,13 +257,12 @@ class SessionPages(EngineModule):
     def tab_removed(self, tab: Tab) -> None:
         """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
         self._last_looks.pop(tab.tab_id, None)
-        has_crashed = tab.gone.done() and tab.gone.result().type == "browser_crashed"
-        if tab.owner == self.runtime.name and tab.resource_id is not None and has_crashed:
-            try:
-                self.runtime.resources.update(tab.resource_id, status="failed")
-                self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
-            except ToolError:
-                pass  # it was released at the same moment
+        why = tab.gone.result().type if tab.gone.done() else ""
+        is_lost = why in {"browser_crashed", "browser_lost"}
+        if tab.owner == self.runtime.name and tab.resource_id is not None and is_lost:
+            if why == "browser_lost":
+                self._lost_by[tab.resource_id] = "the connection to its browser had been lost"
+            self.mark_lost(tab)
             self.run_in_background(tab.process.end_session(tab.session_id))
             self.browsers_changed()
             return
@@ -264,10 +274,15 @@ class SessionPages(EngineModule):
         resources = self.runtime.resources.list(resource_type=self.resource_type)
         tabs = {resource.resource_id: self.tab_of(resource) for resource in resources}
         pages = [
-            resource.to_json() | {"state": tab.state if (tab := tabs[resource.resource_id]) else resource.status}
+            resource.to_json()
+            | {"state": tab.state if (tab := tabs[resource.resource_id]) else self._state_of(resource)}
             for resource in resources
         ]
         return Response({"pages": pages})
+
+    def _state_of(self, resource: Resource) -> str:
+        """How a page is that is not open."""
+        return "lost" if resource.status == "failed" and resource.resource_id in self._lost_by else resource.status
 
     # -- inside ------------------------------------------------------------------------------------------------
 

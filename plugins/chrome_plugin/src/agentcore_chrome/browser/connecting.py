@@ -1,0 +1,113 @@
+"""Using a browser of a Playwright server elsewhere. It starts one for each connection, and ends it with that."""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from agentcore.api import ToolError
+from agentcore_chrome.browser.judging import Judge
+from agentcore_chrome.browser.kept_state import KeptState
+from agentcore_chrome.browser.launching import Launcher, LaunchOptions, options_of_context
+from agentcore_chrome.browser.probing import advice_for, versions_in
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
+from agentcore_chrome.endpoint import Endpoint
+from agentcore_chrome.failures import headline
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext
+
+_OPTIONS_HEADER = "x-playwright-launch-options"
+_REASON_CHARS = 300
+
+
+async def connect(engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+    """Use a browser of the Playwright server of the setting `playwright_endpoint`.
+
+    Raises:
+        ToolError: `browser_version_mismatch`; `browser_launch_failed`: nothing answers there, or it starts no Chromium.
+    """
+    playwright = await engine.driver.get()
+    limit_s = engine.settings.launch_timeout
+    headers = endpoint.headers | {_OPTIONS_HEADER: json.dumps(launch_options(engine, options))}
+    try:
+        async with asyncio.timeout(limit_s):
+            browser = await playwright.chromium.connect(endpoint.url, headers=headers, timeout=limit_s * 1000)
+            try:
+                return await _process(engine, browser, browser_id, options)
+            except BaseException:
+                await browser.close()
+                raise
+    except ToolError:
+        raise
+    except Exception as exc:
+        raise _not_connected(endpoint, exc) from exc
+
+
+def launch_options(engine: Launcher, options: LaunchOptions) -> dict[str, Any]:
+    """How the server is asked to start its browser; one that runs already, or that forbids it, takes less of it."""
+    settings = engine.settings
+    wanted: dict[str, Any] = {
+        "headless": settings.headless if options.headless is None else options.headless,
+        "args": [*settings.args, *([SWITCH] if settings.stealth else [])],
+        "channel": settings.channel,
+        "executablePath": None if settings.executable is None else str(settings.executable),
+        "proxy": None if settings.proxy is None else {"server": settings.proxy},
+        "chromiumSandbox": settings.sandbox,
+        "timeout": settings.launch_timeout * 1000,
+    }
+    return {key: value for key, value in wanted.items() if value not in (None, [])}
+
+
+async def _process(engine: Launcher, browser: "Browser", browser_id: str, options: LaunchOptions) -> BrowserProcess:
+    settings = engine.settings
+    process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
+    process.place = "remote"
+    process.headless = settings.headless if options.headless is None else options.headless
+    process.judge = judge = Judge(
+        engine.policy, process.was_refused, process.run_in_background, allow_unknown=settings.allow_private
+    )
+    process.context_options = options_of_context(settings, options)
+    if settings.stealth:
+        process.context_options.setdefault("user_agent", await plain_user_agent(browser))
+
+    async def prepare(context: "BrowserContext") -> None:
+        await judge.judge_web_sockets(context)
+        if settings.stealth:
+            await hide_in(context)
+
+    process.prepare_context = prepare
+    await process.listen()
+    if settings.profile is not None:
+        kept = KeptState(settings.profile)
+        context = await browser.new_context(**process.context_options, storage_state=await kept.load())  # type: ignore[arg-type]
+        await prepare(context)
+        process.share(context, kept)
+    return process
+
+
+def _not_connected(endpoint: Endpoint, exc: Exception) -> ToolError:
+    text = endpoint.mask(str(exc))
+    if (versions := versions_in(text)) is not None:
+        theirs, ours = versions
+        return ToolError(
+            "browser_version_mismatch",
+            f"the Playwright server at {endpoint} has version {theirs}, and here is {ours}, which do not go together: "
+            f"{advice_for(theirs)}",
+            endpoint=str(endpoint),
+            serverVersion=theirs,
+            clientVersion=ours,
+        )
+    if isinstance(exc, TimeoutError):
+        reason = "it did not answer in time"
+    elif "CDP session is only available in Chromium" in text:
+        reason = "its browser is not Chromium, which alone is driven"
+    else:
+        reason = endpoint.mask(headline(exc))[:_REASON_CHARS].rstrip(".")
+    return ToolError(
+        "browser_launch_failed",
+        f"cannot use a browser at {endpoint}: {reason}; start it with `npx playwright run-server`, and look at address "
+        "and token in the setting `playwright_endpoint`",
+        retryable=True,
+        endpoint=str(endpoint),
+    )

@@ -1,0 +1,81 @@
+"""The URL policy of a browser elsewhere: where it is driven from is refused to its pages, in every spelling.
+
+Whoever reaches a remote debugging port or a Playwright server drives all of that browser. Seen from there, it is at
+its own loopback address, whatever the settings call it.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from urllib.parse import urlsplit
+
+from agentcore.api import ToolError, UrlPolicy
+from agentcore_chrome.endpoint import Endpoint, is_loopback
+
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_LOOK_UP_SECONDS = 5.0
+
+
+class EndpointPolicy(UrlPolicy):
+    """What another policy says, without the endpoint.
+
+    Args:
+        inner: The policy of the settings.
+        endpoint: Where the browser is driven from.
+    """
+
+    def __init__(self, inner: UrlPolicy, endpoint: Endpoint) -> None:
+        self._inner, self._endpoint = inner, endpoint
+        self._hosts = {_plain(endpoint.host)}
+
+    async def learn_addresses(self) -> None:
+        """Look up which addresses the endpoint's name has, for other names that lead there."""
+        try:
+            async with asyncio.timeout(_LOOK_UP_SECONDS):
+                found = await asyncio.get_running_loop().getaddrinfo(
+                    self._endpoint.host, self._endpoint.port, type=socket.SOCK_STREAM
+                )
+        except (OSError, UnicodeError, TimeoutError):
+            return  # it cannot be dialled either
+        self._hosts |= {_plain(str(address[0])) for *_, address in found}
+
+    def check(self, url: str) -> str:
+        """See `UrlPolicy.check`."""
+        checked = self._inner.check(url)
+        parts = urlsplit(checked.removeprefix("blob:"))
+        self._refuse(url, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0))
+        return checked
+
+    def check_address(self, host: str, address: str, port: int) -> None:
+        """See `UrlPolicy.check_address`."""
+        self._inner.check_address(host, address, port)
+        self._refuse(f"{address}:{port}", address, port)
+
+    async def resolve(self, url: str) -> list[str]:
+        """See `UrlPolicy.resolve`."""
+        checked = self.check(url)
+        found = await self._inner.resolve(url)
+        parts = urlsplit(checked)
+        for address in found:
+            if not ipaddress.ip_address(address.partition("%")[0]).is_global:  # many names share those of big services
+                self._refuse(url, address, parts.port or _PORTS.get(parts.scheme, 0))
+        return found
+
+    def _refuse(self, shown: str, host: str, port: int) -> None:
+        if port != self._endpoint.port:
+            return
+        host = _plain(host)
+        if is_loopback(host) or host in self._hosts:
+            why = "leads to where the browser is driven from, which no page may reach"
+            message = f"{shown!r} is not opened: it {why}."
+            raise ToolError("url_blocked", message, url=shown, reason="own_address")
+
+
+def _plain(host: str) -> str:
+    """A host in one spelling: small letters, IPv4 addresses without their cloak of IPv6."""
+    host = host.lower().rstrip(".").strip("[]").partition("%")[0]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    return str(getattr(address, "ipv4_mapped", None) or address)

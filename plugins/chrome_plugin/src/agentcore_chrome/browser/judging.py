@@ -1,0 +1,149 @@
+"""The URL policy for browsers whose connections do not pass through us: each request is judged before it is made.
+
+The browser's own line sees all of them, each step of a redirect, of pages, frames, workers and popups from their first
+one on; of a browser that a server shares with others, theirs too. WebSockets it does not see: the driver's routes do.
+
+Source: https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+import structlog
+
+from agentcore.api import ToolError
+from agentcore_chrome.failures import is_driver_error
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, CDPSession, WebSocketRoute
+
+log = structlog.get_logger(__name__)
+
+_WEB = ("http", "https", "ws", "wss")
+_AS_HTTP = {"ws": "http", "wss": "https"}
+_TLS = ("https", "wss")
+_KNOWN_SECONDS, _KNOWN, _REMEMBERED = 30.0, 512, 512
+_JUDGING_SECONDS, _ANSWER_SECONDS = 5.0, 2.0
+_CLOSED_BY_POLICY = 1008
+
+
+class Policy(Protocol):
+    """The part of a URL policy that judging needs."""
+
+    def check(self, url: str) -> str:
+        """Judge an address as it is written."""
+        ...
+
+    async def resolve(self, url: str) -> list[str]:
+        """Judge what its name leads to."""
+        ...
+
+
+class Judge:
+    """Judges the requests of one browser.
+
+    Args:
+        policy: Which addresses may be reached.
+        tell: Told of a frame, by the browser's id of it, that is kept from going somewhere, and why.
+        run: Lets something run beside the calls.
+        allow_unknown: Whether a name that nobody knows here may be asked for there.
+    Attributes:
+        refused: What the policy said to a host and port, the newest last.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        tell: Callable[[str, ToolError], None],
+        run: Callable[[Coroutine[Any, Any, Any]], None],
+        *,
+        allow_unknown: bool,
+    ) -> None:
+        self._policy, self._tell, self._run, self._allow_unknown = policy, tell, run, allow_unknown
+        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
+
+    async def start(self, session: "CDPSession") -> None:
+        """Judge all requests of a browser from now on.
+
+        Args:
+            session: The browser's own.
+        """
+        session.on("Fetch.requestPaused", lambda event: self._run(self._answer(session, event)))
+        await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
+
+    async def judge_web_sockets(self, context: "BrowserContext") -> None:
+        """Judge the WebSockets of the pages of a context from now on; those of workers are not seen."""
+        await context.route_web_socket("**/*", self._route_web_socket)
+
+    async def refusal(self, url: str) -> ToolError | None:
+        """What the policy says to a request; None: it may be made."""
+        parts = urlsplit(url)
+        if parts.scheme not in _WEB:
+            return None  # `data:`, `blob:`: of the page itself
+        url = f"{_AS_HTTP.get(parts.scheme, parts.scheme)}:{url.partition(':')[2]}"
+        try:
+            self._policy.check(url)
+            await self._resolve(url, (parts.scheme, parts.netloc))
+        except ToolError as exc:
+            if exc.type != "url_blocked" and self._allow_unknown:
+                return None
+            self._note(parts.hostname or "", parts.port or (443 if parts.scheme in _TLS else 80), exc)
+            return exc
+        return None
+
+    async def _refusal_in_time(self, url: str) -> ToolError | None:
+        try:
+            async with asyncio.timeout(_JUDGING_SECONDS):
+                return await self.refusal(url)
+        except TimeoutError:
+            return ToolError("host_not_found", f"nobody said in time where {url!r} leads", retryable=True, url=url)
+
+    async def _resolve(self, url: str, place: tuple[str, str]) -> None:
+        if self._known.get(place, 0.0) > time.monotonic():
+            return
+        await self._policy.resolve(url)
+        self._known[place] = time.monotonic() + _KNOWN_SECONDS
+        self._known.move_to_end(place)
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+
+    def _note(self, host: str, port: int, error: ToolError) -> None:
+        log.info("browser_connection_refused", host=host, port=port, reason=error.context.get("reason"))
+        self.refused[host, port] = error
+        self.refused.move_to_end((host, port))
+        if len(self.refused) > _REMEMBERED:
+            self.refused.popitem(last=False)
+
+    async def _answer(self, session: "CDPSession", event: dict[str, Any]) -> None:
+        request = {"requestId": event["requestId"]}
+        refusal = await self._refusal_in_time(event["request"]["url"])
+        if refusal is None:
+            await _in_time(session.send("Fetch.continueRequest", request))
+            return
+        if event["resourceType"] == "Document":
+            self._tell(event["frameId"], refusal)
+        await _in_time(session.send("Fetch.failRequest", {**request, "errorReason": "BlockedByClient"}))
+
+    async def _route_web_socket(self, socket: "WebSocketRoute") -> None:
+        if await self.refusal(socket.url) is None:
+            socket.connect_to_server()
+        else:
+            await _in_time(socket.close(code=_CLOSED_BY_POLICY, reason="refused by the URL policy"))
+
+
+async def _in_time(answer: Any) -> None:
+    """Answer a request that may have been given up meanwhile, with its page."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            await answer
+    except TimeoutError:
+        log.debug("request_not_answered")
+    except Exception as exc:
+        if not is_driver_error(exc):
+            raise
+        log.debug("request_given_up", reason=str(exc))

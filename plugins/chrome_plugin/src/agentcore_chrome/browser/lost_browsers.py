@@ -1,0 +1,138 @@
+"""Browsers that were attached to and whose connection was lost: they are attached to again, with the pages they had."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from agentcore.api import Background, ToolError
+from agentcore_chrome.browser.process import BrowserProcess, LostPage
+from agentcore_chrome.failures import instance_not_found
+from agentcore_chrome.lost_failures import ignore_failure
+
+log = structlog.get_logger(__name__)
+
+_PAUSES_S = (0.1, 0.3, 1, 2, 4, 8, 15, *(30,) * 20)
+"""Between two tries that nobody asked for; after the last one, calls alone try again."""
+
+
+@dataclass(slots=True)
+class LostBrowser:
+    """A browser that may go on somewhere, and its pages."""
+
+    browser_id: str
+    session_id: str
+    version: str
+    started_at_ms: int
+    pages: list[LostPage]
+    attaching: asyncio.Task[BrowserProcess] | None = field(default=None, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The browser for programs."""
+        return {
+            "browserId": self.browser_id,
+            "sessionId": self.session_id,
+            "isShared": not self.session_id,
+            "isAttached": True,
+            "isRemote": False,
+            "state": "lost",
+            "headless": False,
+            "version": self.version,
+            "pid": None,
+            "memoryBytes": None,
+            "startedAt": self.started_at_ms,
+            "tabs": [],
+        }
+
+
+class LostBrowsers:
+    """Those of one engine. What was lost comes back by itself, or with the first call that needs it.
+
+    Args:
+        attach: Attaches to one again.
+        page_gone: Told of each page that is there no more.
+    """
+
+    def __init__(
+        self, attach: Callable[[LostBrowser], Awaitable[BrowserProcess]], page_gone: Callable[[LostPage], None]
+    ) -> None:
+        self._attach, self._page_gone = attach, page_gone
+        self._lost: dict[str, LostBrowser] = {}
+        self._background = Background("lost_browsers")
+
+    def __contains__(self, browser_id: object) -> bool:
+        return browser_id in self._lost
+
+    def all(self) -> list[LostBrowser]:
+        """All that are lost now."""
+        return list(self._lost.values())
+
+    def get(self, browser_id: str) -> LostBrowser | None:
+        """One of them."""
+        return self._lost.get(browser_id)
+
+    def page(self, tab_id: str) -> tuple[LostBrowser, LostPage] | None:
+        """The page that a tab was, and its browser."""
+        pages = ((lost, page) for lost in self._lost.values() for page in lost.pages)
+        return next((found for found in pages if found[1].tab_id == tab_id), None)
+
+    def add(self, process: BrowserProcess) -> None:
+        """The connection to a browser was lost; it is tried again from now on."""
+        before = self._lost.get(process.browser_id)  # lost again, while its pages were being taken back
+        back = {page.tab_id for page in process.lost_pages}
+        pages = [*process.lost_pages, *(page for page in (before.pages if before else ()) if page.tab_id not in back)]
+        lost = LostBrowser(process.browser_id, process.session_id, process.version, process.started_at_ms, pages)
+        self._lost[process.browser_id] = lost
+        self._background.start(self._keep_trying(lost))
+
+    async def bring_back(self, browser_id: str) -> BrowserProcess:
+        """Attach to a browser again; one try at a time, for all who ask.
+
+        Raises:
+            ToolError: `browser_launch_failed`: it does not answer; `instance_not_found`: it was given up meanwhile.
+        """
+        lost = self._lost.get(browser_id)
+        if lost is None:
+            raise instance_not_found(browser_id, has_crashed=True)
+        if lost.attaching is None or lost.attaching.done():
+            lost.attaching = self._background.start(self._bring_back(lost))
+            lost.attaching.add_done_callback(ignore_failure)
+        return await asyncio.shield(lost.attaching)
+
+    def forget(self, browser_id: str) -> None:
+        """Give a browser up, with its pages."""
+        lost = self._lost.pop(browser_id, None)
+        for page in lost.pages if lost is not None else ():
+            self._page_gone(page)
+
+    async def forget_all(self) -> None:
+        """Give all up; may be called twice."""
+        for browser_id in list(self._lost):
+            self.forget(browser_id)
+        await self._background.stop()
+
+    async def _keep_trying(self, lost: LostBrowser) -> None:
+        for pause_s in _PAUSES_S:
+            await asyncio.sleep(pause_s)
+            if self._lost.get(lost.browser_id) is not lost:
+                return
+            try:
+                await self.bring_back(lost.browser_id)
+            except ToolError as exc:
+                log.debug("browser_still_lost", browser_id=lost.browser_id, reason=exc.type)
+            else:
+                return
+
+    async def _bring_back(self, lost: LostBrowser) -> BrowserProcess:
+        process = await self._attach(lost)
+        if self._lost.get(lost.browser_id) is not lost:
+            await process.close()
+            raise instance_not_found(lost.browser_id)
+        gone = await process.take_back(lost.pages)
+        if self._lost.get(lost.browser_id) is lost:
+            del self._lost[lost.browser_id]
+            for page in gone:
+                self._page_gone(page)
+        return process

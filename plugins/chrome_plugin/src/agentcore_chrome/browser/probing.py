@@ -1,0 +1,153 @@
+"""Asking whether a browser elsewhere can be reached, without opening anything there: for `doctor`, and at the start."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import ssl
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from agentcore_chrome.endpoint import Endpoint
+
+PROBE_SECONDS = 3.0
+_HEAD_BYTES = 8192
+_SWITCHING, _OK, _UNAUTHORIZED, _FORBIDDEN, _OTHER_VERSION = 101, 200, 401, 403, 428
+_VERSIONS = re.compile(r"(server|client) version: v(\d+\.\d+)")
+_FIRST_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an endpoint says.
+
+    Args:
+        state: `answers`, `refused` (it wants other credentials, or another version), or `unreachable`.
+        said: That in words.
+        advice: What to do about it; empty: all is well.
+        version: The browser's, as far as it says so.
+    """
+
+    state: Literal["answers", "refused", "unreachable"]
+    said: str
+    advice: str = ""
+    version: str = ""
+
+
+def versions_in(text: str) -> tuple[str, str] | None:
+    """The versions of Playwright there and here, where a server says that they do not go together."""
+    found = dict(_VERSIONS.findall(text))
+    return (found["server"], found["client"]) if {"server", "client"} <= found.keys() else None
+
+
+async def probe(endpoint: Endpoint) -> Answer:
+    """Ask an endpoint whether it is there, and lets us in; for a Playwright server also whether versions match."""
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            status, body = await _ask(endpoint)
+    except TimeoutError:
+        return Answer("unreachable", f"no answer within {PROBE_SECONDS:g} s", "start it, or correct the address")
+    except ssl.SSLError as exc:
+        why = getattr(exc, "verify_message", "") or exc.reason or "no TLS"
+        return Answer("unreachable", f"the TLS connection fails: {why}", "look at its certificate and at the port")
+    except (OSError, UnicodeError) as exc:
+        return Answer("unreachable", endpoint.mask(str(exc)) or type(exc).__name__, "start it, or correct the address")
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+        return Answer("unreachable", "what answers there speaks no HTTP", "correct the port")
+    return _read(endpoint, status, body)
+
+
+def _read(endpoint: Endpoint, status: int, body: str) -> Answer:
+    if status == _SWITCHING:
+        return Answer("answers", "it answers")
+    if status == _OK and endpoint.kind == "cdp":
+        return Answer("answers", "it answers", version=_browser_of(body))
+    if status == _OTHER_VERSION and (versions := versions_in(body)) is not None:
+        theirs, ours = versions
+        return Answer("refused", f"it has Playwright {theirs}, and here is {ours}", advice_for(theirs))
+    if status in (_UNAUTHORIZED, _FORBIDDEN):
+        return Answer("refused", f"it wants other credentials (HTTP {status})", "correct the token in the address")
+    return Answer("refused", f"it answers with HTTP {status}", "correct the address, its path too")
+
+
+def advice_for(theirs: str) -> str:
+    """How to bring two versions of Playwright together; an older one is not taken here."""
+    there = f"start it there with `npx playwright@{ours()} run-server`"
+    is_newer = _numbers(theirs) > _numbers(ours())
+    return f"{there}, or install `playwright=={theirs}.*` here" if is_newer else there
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def ours() -> str:
+    """Playwright's version here, major and minor: the two that a server has to share."""
+    return ".".join(version("playwright").split(".")[:2])
+
+
+def _browser_of(body: str) -> str:
+    try:
+        return str(json.loads(body)["Browser"])[:100]
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
+async def debugger_address(endpoint: Endpoint) -> str:
+    """Where the browser's own protocol is spoken, of an endpoint that is asked for it first.
+
+    Of what it calls itself only the path is taken: behind something that ends TLS, a browser names an address without.
+
+    Raises:
+        OSError: Nothing answers.
+        ValueError: What answers is no browser, or lets nobody in.
+    """
+    if endpoint.scheme.startswith("ws"):
+        return endpoint.url
+    status, body = await _ask(endpoint)
+    try:
+        path = urlsplit(str(json.loads(body)["webSocketDebuggerUrl"])).path
+    except (ValueError, LookupError, TypeError) as exc:
+        raise ValueError(f"it answers with HTTP {status}, and is no browser's debugging port") from exc
+    place = urlsplit(endpoint.url)
+    return urlunsplit(("wss" if endpoint.is_encrypted else "ws", place.netloc, path, place.query, ""))
+
+
+async def _ask(endpoint: Endpoint) -> tuple[int, str]:
+    tls = await asyncio.to_thread(ssl.create_default_context) if endpoint.is_encrypted else None
+    reader, writer = await asyncio.open_connection(endpoint.host, endpoint.port, ssl=tls, limit=_HEAD_BYTES)
+    try:
+        writer.write(_request(endpoint))
+        await writer.drain()
+        head = await reader.readuntil(b"\r\n\r\n")
+        first = _FIRST_LINE.match(head)
+        if first is None:
+            raise ValueError(head[:20])
+        status = int(first[1])
+        return status, "" if status == _SWITCHING else await _body(reader, head)
+    finally:
+        writer.close()
+
+
+async def _body(reader: asyncio.StreamReader, head: bytes) -> str:
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    if length is None:
+        return (await reader.read(_HEAD_BYTES)).decode("utf-8", "replace")
+    return (await reader.readexactly(min(int(length[1]), _HEAD_BYTES))).decode("utf-8", "replace")
+
+
+def _request(endpoint: Endpoint) -> bytes:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    lines = [f"Host: {host}:{endpoint.port}", f"User-Agent: Playwright/{version('playwright')}"]
+    lines += [f"{name}: {value}" for name, value in endpoint.headers.items()]
+    target = endpoint.target
+    if endpoint.scheme.startswith("http"):
+        target = f"{endpoint.target.partition('?')[0].rstrip('/')}/json/version"
+        lines.append("Connection: close")
+    else:
+        key = base64.b64encode(os.urandom(16)).decode()
+        lines += ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"]
+    return "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""]).encode()

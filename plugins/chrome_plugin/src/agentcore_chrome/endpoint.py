@@ -1,0 +1,138 @@
+"""Where a browser runs that is not started here: the address of the settings, and how much of it is shown."""
+
+import base64
+import ipaddress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from agentcore.api import SecretStr
+
+EndpointKind = Literal["cdp", "playwright"]
+
+_TLS = ("https", "wss")
+_SHORTEST_SECRET = 4
+_LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
+
+
+class EndpointSettings(Protocol):
+    """The part of the settings that says where a browser runs."""
+
+    @property
+    def cdp_endpoint(self) -> SecretStr | None: ...
+    @property
+    def playwright_endpoint(self) -> SecretStr | None: ...
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address of a browser or of a Playwright server. All of it but the host and the port may be a secret.
+
+    Args:
+        kind: What is spoken there: the browser's own protocol, or that of Playwright's server.
+        address: As it stands in the settings.
+    """
+
+    kind: EndpointKind
+    address: SecretStr
+
+    @cached_property
+    def _parts(self) -> SplitResult:
+        return urlsplit(self.address.get_secret_value())
+
+    @property
+    def scheme(self) -> str:
+        """`http`, `https`, `ws` or `wss`."""
+        return self._parts.scheme
+
+    @property
+    def host(self) -> str:
+        """Its host, in small letters."""
+        return self._parts.hostname or ""
+
+    @property
+    def port(self) -> int:
+        """Its port, also where the address leaves it out."""
+        return self._parts.port or (443 if self.is_encrypted else 80)
+
+    @property
+    def target(self) -> str:
+        """Path and query, as they are asked for."""
+        return urlunsplit(("", "", self._parts.path or "/", self._parts.query, ""))
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether what passes is encrypted."""
+        return self.scheme in _TLS
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, by what is written."""
+        return is_loopback(self.host)
+
+    @property
+    def url(self) -> str:
+        """The address that the driver dials: without user and password, which go into `headers`."""
+        return urlunsplit(self._parts._replace(netloc=self._parts.netloc.rpartition("@")[2], fragment=""))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What says who we are, from the user and the password of the address."""
+        login, _, _ = self._parts.netloc.rpartition("@")
+        if not login:
+            return {}
+        return {"Authorization": f"Basic {base64.b64encode(unquote(login).encode()).decode()}"}
+
+    def __str__(self) -> str:
+        """The address for people: user, password, path and query may each be what lets one in, and are left out."""
+        parts = self._parts
+        login, _, place = parts.netloc.rpartition("@")
+        path = "/…" if parts.path.strip("/") else ""
+        return f"{parts.scheme}://{'…@' if login else ''}{place}{path}{'?…' if parts.query else ''}"
+
+    def mask(self, text: str) -> str:
+        """What the driver says of it, without its secrets."""
+        parts = self._parts
+        whole = [self.address.get_secret_value(), self.url, *self.headers.values(), self.target]
+        login = parts.netloc.rpartition("@")[0]
+        pieces = [
+            login,
+            *login.split(":"),
+            parts.path.strip("/"),
+            parts.path.rpartition("/")[2],
+            parts.query,
+            *_values(parts.query),
+        ]
+        spellings = {spelling for piece in (*whole, *pieces) for spelling in (piece, unquote(piece))}
+        secrets = {one for one in spellings if len(one) >= _SHORTEST_SECRET}
+        text = text.replace(self.address.get_secret_value(), str(self)).replace(self.url, str(self))
+        for secret in sorted(secrets, key=len, reverse=True):
+            text = text.replace(secret, "…")
+        return text
+
+
+def endpoint_of(settings: EndpointSettings) -> Endpoint | None:
+    """Where the browser runs; None: it is started here."""
+    if settings.cdp_endpoint is not None:
+        return Endpoint("cdp", settings.cdp_endpoint)
+    if settings.playwright_endpoint is not None:
+        return Endpoint("playwright", settings.playwright_endpoint)
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, or an address, is this machine's own, by what is written."""
+    host = host.lower().rstrip(".").strip("[]")
+    if any(host == name or host.endswith(f".{name}") for name in _LOOPBACK_NAMES):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback or address.is_unspecified
+
+
+def _values(query: str) -> list[str]:
+    return [pair.partition("=")[2] for pair in query.split("&")]

@@ -1,0 +1,288 @@
+"""Machines that dial in and lie: what they say beyond their own ends their connection, and none of it is believed."""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from agentcore.api.definition import ToolDefinition
+from agentcore.remote.wire.declared import definition_to_wire
+from agentcore.remote.wire.frames import PROTOCOL
+from agentcore.remote.wire.web_socket import SOCKET_PATH
+from tests.remote.two_machines import WAIT_S, Place, Server, serving
+
+pytestmark = [pytest.mark.spec("H1", "H3"), pytest.mark.asyncio(loop_scope="session")]
+
+TOOL = definition_to_wire(
+    ToolDefinition("lie", "Lies.", {"type": "object"}, effects=frozenset(("read",))), checks_arguments=False
+)
+MEMBER = {
+    "module": 1,
+    "name": "liar",
+    "fingerprint": "f",
+    "attributes": {"name": "liar"},
+    "description": "Lies.",
+    "settings": None,
+    "config_key": None,
+    "hooks": ["execute_tool_call", "get_tool_definitions"],
+    "tools": [TOOL],
+    "problems": [],
+}
+RESOURCE = {
+    "resource_id": "terminal_s0_0",
+    "resource_type": "terminal",
+    "session_id": "s0",
+    "index": 0,
+    "adapter_type": "",
+    "status": "ready",
+    "last_url": None,
+    "keep_running": False,
+    "created_at_ms": 0,
+    "last_used_at_ms": 0,
+    "title": "stolen",
+    "keys": {},
+}
+
+Message = dict[str, Any]
+
+
+class Liar:
+    """A machine that says what a test wants."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+
+    async def say(self, kind: str, /, **fields: Any) -> None:
+        """Send a message."""
+        await self.socket.send_json({"type": kind, **fields})
+
+    async def hello(self, **fields: Any) -> None:
+        """Greet."""
+        said = {"protocol": PROTOCOL, "name": "liar", "pid": os.getpid(), "instance": "i1", "platform": "None"}
+        await self.say("hello", **{**said, "members": [MEMBER], **fields})
+
+    async def hear(self, kind: str) -> Message:
+        """The next message of a type; what is asked meanwhile is answered as it has to be."""
+        async with asyncio.timeout(WAIT_S):
+            while True:
+                message: Message = await self.socket.receive_json()
+                if message["type"] == kind:
+                    return message
+                if message["type"] == "definitions":
+                    answer = {"tools": [TOOL], "problems": []}
+                    await self.say("reply", id=message["id"], ok=True, result=answer)
+                elif message["type"] == "ping":
+                    await self.say("pong", n=message["n"])
+
+    async def take_up(self, **fields: Any) -> None:
+        """Greet, and be taken up."""
+        await self.hello(**fields)
+        await self.hear("hello.ok")
+        await self.say("hello.done")
+
+    async def result(self, call: Message, **fields: Any) -> None:
+        """Give the result of a call."""
+        result = {"content": [{"type": "text", "text": "done"}], "data": None}
+        said = {"id": call["call"], "n": call["n"], "ok": True, "result": result} | fields
+        await self.say("tool.result", **said)
+
+    async def goodbye(self) -> str:
+        """Why the server has cut it off."""
+        reason: str = (await self.hear("goodbye"))["reason"]
+        return reason
+
+
+@asynccontextmanager
+async def dialled(server: Server, key: str = "") -> AsyncIterator[Liar]:
+    """A connection, with a key or without."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with (
+        aiohttp.ClientSession(server.address, headers=headers) as client,
+        client.ws_connect(SOCKET_PATH, protocols=(PROTOCOL,), max_msg_size=1 << 24) as socket,
+    ):
+        yield Liar(socket)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lies")
+    place = Place(folder / "server", modules=["shell_tools"], approvals={"mode": "allow"})
+    async with serving(place) as running:
+        own = await running.call("bash", command="cat", background=True, session_id="s0")
+        assert own["resourceId"] == RESOURCE["resource_id"], own
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def key(server):
+    async with dialled(server) as liar:
+        await liar.hello()
+        await server.let_in((await liar.hear("pair.code"))["code"])
+        given: str = (await liar.hear("pair.key"))["key"]
+        await liar.say("pair.kept")
+    return given
+
+
+Lie = Callable[[Liar, Message], Any]
+CUT_OFF: dict[str, tuple[Lie, str]] = {
+    "result of a call that was never sent": (lambda h, c: h.result(c, n=c["n"] + 5), "never sent to it"),
+    "result under another id": (lambda h, c: h.result(c, id="call_other"), "no answer to its call"),
+    "asks for a call that was never sent": (
+        lambda h, c: h.say("call.nested", id=7, n=c["n"] + 5, tool="bash", arguments={"command": "id"}),
+        "never sent to it",
+    ),
+    "updates a resource of the server": (
+        lambda h, c: h.say("resource.update", resource=RESOURCE),
+        "not of its modules",
+    ),
+    "ends a resource of the server": (
+        lambda h, c: h.say("resource.release", resourceId="terminal_s0_0", reason="x"),
+        "not of its modules",
+    ),
+    "makes a resource for the server's module": (
+        lambda h, c: h.say("resource.create", owner="shell_tools", resource={**RESOURCE, "index": 9}),
+        "a module that it does not run",
+    ),
+    "holds a resource of the server": (
+        lambda h, c: h.say("resource.held", owner="liar", resource=RESOURCE),
+        "not of its modules",
+    ),
+    "speaks for a module that it has not": (
+        lambda h, c: h.say("event.publish", module=99, event="x", data={}, sessionId=None),
+        "a module that it does not run",
+    ),
+    "greets again": (lambda h, c: h.hello(), "greets a second time"),
+    "no JSON": (lambda h, c: h.socket.send_str("{]"), "no JSON"),
+    "deep nesting": (lambda h, c: h.socket.send_str("[" * 100_000), "no JSON"),
+    "no object": (lambda h, c: h.socket.send_str("[1]"), "without a type"),
+    "junk": (lambda h, c: h.socket.send_bytes(b"xyz"), "too short for its header"),
+    "piece of a blob that ended": (
+        lambda h, c: h.socket.send_bytes(b"\0" * 7 + b"\0" + b"\1x"),
+        "a piece of a blob that has ended",
+    ),
+    "reply that is none": (lambda h, c: h.say("reply", id="x", ok=True, result=1), "a number was expected"),
+}
+
+
+@pytest.mark.parametrize("lie", CUT_OFF)
+async def test_lie_cuts_the_machine_off_with_a_reason_and_nothing_of_it_counts(server, key, lie):
+    async with dialled(server, key) as liar:
+        await liar.take_up()
+        call = asyncio.create_task(server.call("lie", host="liar"))
+        sent = await liar.hear("tool.call")
+        await CUT_OFF[lie][0](liar, sent)
+        assert CUT_OFF[lie][1] in await liar.goodbye()
+        ended = await call
+    assert ended["error"]["type"] == "module_failed", ended
+    assert CUT_OFF[lie][1] in ended["error"]["message"]
+    host = await server.host("liar")
+    assert host["state"] == "away"
+    assert CUT_OFF[lie][1] in host["reason"]
+    [terminal] = (await server.get("/api/resources"))["resources"]
+    assert (terminal["title"], "host" in terminal) == ("cat", False)
+
+
+GREETINGS: dict[str, tuple[Message, str]] = {
+    "another protocol": ({"protocol": "agentcore.host.2"}, "this server 'agentcore.host.1'"),
+    "another name": ({"name": "laptop"}, "calls itself 'laptop'"),
+    "no start of its own": ({"instance": ""}, "which start of its program"),
+    "two modules of one name": ({"members": [MEMBER, {**MEMBER, "module": 2}]}, "two of one name"),
+    "two modules of one number": ({"members": [MEMBER, {**MEMBER, "name": "other"}]}, "two of one name or number"),
+    "a name that leads elsewhere": ({"members": [{**MEMBER, "name": "../shell_tools"}]}, "no name of a module"),
+    "a module with a slash": ({"members": [{**MEMBER, "name": "a/b"}]}, "no name of a module"),
+    "members that are none": ({"members": [1]}, "members.0"),
+    "a process that is none": ({"pid": -1}, "pid"),
+}
+
+
+@pytest.mark.parametrize("lie", GREETINGS)
+async def test_greeting_that_is_none_is_refused_with_a_reason(server, key, lie):
+    async with dialled(server, key) as liar:
+        await liar.hello(**GREETINGS[lie][0])
+        assert GREETINGS[lie][1] in await liar.goodbye()
+    assert (await server.host("liar"))["state"] == "away"
+    async with dialled(server, key) as honest:
+        await honest.take_up()
+        await server.host_is("liar", "running")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({"name": "Upper Case"}, "cannot be a host's name"),
+        ({"protocol": "x"}, "this server"),
+        ({"members": [{**MEMBER, "name": "a b"}]}, "no name of a module"),
+    ],
+)
+async def test_greeting_of_an_unknown_machine_that_is_none_is_refused(server, said, reason):
+    async with dialled(server) as liar:
+        await liar.hello(**said)
+        assert reason in await liar.goodbye()
+
+
+async def test_unknown_machine_is_asked_nothing_and_told_nothing_but_its_code(server):
+    async with dialled(server) as liar:
+        await liar.hello()
+        code = await liar.hear("pair.code")
+        await liar.say("event.subscribe", module=1, subscription=1, pattern="*")
+        await liar.say("call.nested", id=1, n=1, tool="bash", arguments={"command": "id"})
+        refused = await liar.hear("reply")
+        assert (refused["ok"], refused["error"]["type"]) == (False, "unknown_message")
+    assert set(code) == {"type", "code", "expiresAt"}
+    gone = await server.decide("/api/host-pairings", code=code["code"])
+    assert gone["error"]["type"] == "invalid_code"
+
+
+async def test_machines_that_wait_are_bounded_for_one_address(server):
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(4):
+            liar = await stack.enter_async_context(dialled(server))
+            await liar.hello()
+            await liar.hear("pair.code")
+        further = await stack.enter_async_context(dialled(server))
+        await further.hello()
+        assert "too many hosts wait" in await further.goodbye()
+
+
+async def test_a_page_cannot_dial_in_and_a_wrong_key_opens_nothing(server):
+    async with aiohttp.ClientSession(server.address) as client:
+        async with client.get(SOCKET_PATH, headers={"Origin": server.address}) as answer:
+            assert (answer.status, (await answer.json())["error"]["type"]) == (403, "foreign_origin")
+        for wrong in ("achk_wrong", "t" * 43):
+            async with client.get(SOCKET_PATH, headers={"Authorization": f"Bearer {wrong}"}) as answer:
+                assert (answer.status, (await answer.json())["error"]["type"]) == (401, "unauthorized")
+        async with client.get(SOCKET_PATH) as answer:
+            assert (answer.status, (await answer.json())["error"]["type"]) == (426, "upgrade_required")
+
+
+async def test_the_key_of_a_host_opens_nothing_else(server, key):
+    async with aiohttp.ClientSession(server.address, headers={"Authorization": f"Bearer {key}"}) as client:
+        for path in ("/api/tools", "/api/hosts", "/api/events", "/mcp"):
+            async with client.get(path) as answer:
+                assert answer.status == 401, path
+
+
+async def test_machine_hears_of_no_events_but_those_of_its_own(server, key):
+    async with dialled(server, key) as liar:
+        await liar.take_up()
+        await server.host_is("liar", "running")
+        await liar.say("event.subscribe", module=1, subscription=1, pattern="*")
+        await server.call("bash", command="echo secret")
+        call = asyncio.create_task(server.call("lie", host="liar"))
+        sent = await liar.hear("tool.call")
+        await liar.say("resource.create", owner="liar", resource=_own("box_s0_0", "box"))
+        heard = await liar.hear("event.notify")
+        await liar.result(sent)
+        assert (await call)["ok"] is True
+    assert heard["event"]["resourceId"] == "box_s0_0", json.dumps(heard)
+
+
+def _own(resource_id: str, kind: str) -> Message:
+    return {**RESOURCE, "resource_id": resource_id, "resource_type": kind, "title": None}
