@@ -86,6 +86,16 @@ class EngineSettings(Module.Settings):
             description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
         ),
     ] = None
+    # not harmless: it says whether pages are opened in tabs of that browser, or by the program around it
+    view_timeout: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=300,
+            description="Seconds that the program at cdp_endpoint has to show a page marked with its resource's id, "
+            "where it opens the pages itself. 0: none is waited for, and a tab is opened.",
+        ),
+    ] = 0.0
     basic_auth: Annotated[
         dict[str, Annotated[SecretStr, AfterValidator(_user_and_password)]],
         Field(

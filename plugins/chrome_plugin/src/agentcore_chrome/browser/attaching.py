@@ -49,6 +49,7 @@ async def _process(
 ) -> BrowserProcess:
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.is_attached = True
+    process.views_within_s = engine.settings.view_timeout
     process.shares_context = True
     process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
     process.shared_context.on("dialog", _leave_it)

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import structlog
 
 from agentcore.api import Background, ToolError
-from agentcore_chrome.browser.marked_targets import find_target
+from agentcore_chrome.browser.marked_targets import find_target, wait_for_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
-from agentcore_chrome.failures import browser_crashed, headline
+from agentcore_chrome.failures import browser_crashed, headline, is_closed
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -60,6 +60,7 @@ class BrowserProcess:
         logins: What servers are answered that ask for one.
         prepare_context: Done to each context that is made.
         selector_engine: The one that finds elements by reference.
+        views_within_s: How long to wait for a page that carries a resource's id; 0: it is there, or a tab is opened.
         crashed: Set when it died without being told to.
     """
 
@@ -73,6 +74,7 @@ class BrowserProcess:
         self.started_at_ms = time.time_ns() // 1_000_000
         self.crashed: ToolError | None = None
         self.is_attached = False
+        self.views_within_s = 0.0
         self.headless = True
         self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
@@ -110,8 +112,9 @@ class BrowserProcess:
         """A new tab in the session's context.
 
         Raises:
-            ToolError: `browser_crashed`, `browser_launch_failed`.
+            ToolError: `browser_crashed`, `browser_launch_failed`, `view_not_shown`.
         """
+        await self._view_shown(options)  # outside of the lock: others open theirs meanwhile
         async with self._opening:
             if not self.is_open:
                 raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
@@ -279,6 +282,17 @@ class BrowserProcess:
         if page is not None:
             self.check_frames(page)
         return page
+
+    async def _view_shown(self, options: TabOptions) -> None:
+        """Wait until the program that was attached to shows its view of a resource, where it opens the pages itself."""
+        if not self.views_within_s or options.resource_id is None or self._session is None:
+            return
+        try:
+            await wait_for_target(self.browser, self._session, options.resource_id, self.views_within_s)
+        except Exception as exc:
+            if not is_closed(exc):
+                raise
+            raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id) from exc
 
     async def _page(self, context: "BrowserContext", options: TabOptions) -> "Page":
         page = await context.new_page()
