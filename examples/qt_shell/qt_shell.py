@@ -161,17 +161,16 @@ class Window(QtWidgets.QMainWindow):
             self.statusBar().showMessage(event.get("state") or f"To let this shell in, type {event['code']} there")
 
     def _show(self, resource: dict) -> None:
-        """Have a view for a resource as long as it lives, under its title."""
+        """Have a view for a resource as long as it lives."""
         resource_id, status = resource["resourceId"], resource["status"]
         if status in ("closed", "failed"):
             self._close(resource_id)
         if status in ("starting", "failed") and resource_id not in self._views:  # the next call on it wants its view
             view = self._views[resource_id] = View(resource_id)
             view.detach(self.centralWidget().size())
-            self._tabs.setTabData(self._tabs.addTab(""), resource_id)
+            self._tabs.setTabData(self._tabs.addTab(resource_id), resource_id)
+            view.titleChanged.connect(lambda title: self._tabs.setTabText(self._index(resource_id), title[:40]))
             self._switch()
-        if resource_id in self._views:
-            self._tabs.setTabText(self._index(resource_id), (resource["title"] or resource_id)[:40])
 
     def _close(self, resource_id: str) -> None:
         """Close a view: its resource ended, or ends by that."""
@@ -192,7 +191,7 @@ class Window(QtWidgets.QMainWindow):
             front.attach(self._place)
 
     def _index(self, resource_id: str) -> int:
-        return next(index for index in range(self._tabs.count()) if self._tabs.tabData(index) == resource_id)
+        return next((index for index in range(self._tabs.count()) if self._tabs.tabData(index) == resource_id), -1)
 
 
 def free_port() -> int:
