@@ -165,14 +165,8 @@ async def make_session(exchange: Exchange) -> Answer:
     if body.mode is not None:
         before = _conversations(exchange).mode_with(None, body.agent_id)
         _check_first_mode(exchange, before, body.mode)
-    made = await _conversations(exchange).create(
-        exchange.principal,
-        agent_id=body.agent_id,
-        model=body.model,
-        mode=body.mode,
-        user_id=body.user_id,
-        host=body.host,
-    )
+    chosen = {name: getattr(body, name) for name in ("agent_id", "model", "mode", "user_id", "host")}
+    made = await _conversations(exchange).create(exchange.principal, **chosen)
     return _answer(made.to_json(), HTTPStatus.CREATED)
 
 
