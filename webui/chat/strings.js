@@ -1,5 +1,5 @@
 /** Texts of the chats. */
-import {told} from './system/strings.js';
+import {told} from './system/told-texts.js';
 
 export const chat = {
   en: {
