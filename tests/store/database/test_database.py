@@ -185,7 +185,7 @@ async def test_sessions_and_grants_of_before_there_were_hosts_are_of_the_server(
         (grant,) = await ApprovalStore(database).grants()
         assert (grant.tool, grant.on_host) == ("bash", "")
     async with Database.open(database_path) as database:
-        assert await ChatStore(database).host_of("s1") == "laptop"
+        assert await ChatStore(database).hosts.of("s1") == "laptop"
 
 
 def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:
