@@ -1,9 +1,6 @@
 /** Texts of the chats. */
-import {hostTexts} from './composer/host-texts.js';
-
 export const chat = {
   en: {
-    ...hostTexts.en,
     new: 'New chat',
     list: 'Chats',
     search: 'Search chats',
@@ -209,6 +206,8 @@ export const chat = {
     'told.saved': 'Saved. It counts from the next message on.',
     'told.part.environment': 'agentcore',
     'told.text.environment': 'How to work here, the working folder, the system, your language',
+    'told.part.host': 'Where its tools act',
+    'told.text.host': 'The host that you have chosen, its system and its folders',
     'told.module': 'module',
     'told.text.folder': 'A file of the working folder. Who can write there can instruct your model: look at it.',
     'told.part.agent': 'The agent “{agent}”',
@@ -221,7 +220,6 @@ export const chat = {
     'told.text.page': 'What a client sent of it',
   },
   zh: {
-    ...hostTexts.zh,
     new: '新对话',
     list: '对话',
     search: '搜索对话',
@@ -424,6 +422,8 @@ export const chat = {
     'told.saved': '已保存，从下一条消息开始生效。',
     'told.part.environment': 'agentcore',
     'told.text.environment': '如何在此工作、工作目录、系统、你的语言',
+    'told.part.host': '工具在哪台机器上运行',
+    'told.text.host': '你选择的主机、其系统和目录',
     'told.module': '模块',
     'told.text.folder': '工作目录中的文件。能写入该目录的人就能指示你的模型，请查看。',
     'told.part.agent': '代理“{agent}”',

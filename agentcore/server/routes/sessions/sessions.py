@@ -72,10 +72,7 @@ class SessionChange(StrictWireModel):
     agent_id: AgentId | None = None
     model: ModelName | None = None
     mode: ApprovalMode | None = None
-    host: Annotated[
-        HostName | None,
-        Field(description="The host on another machine that its calls go to from now on; empty: the server."),
-    ] = None
+    host: Annotated[HostName | None, Field(description="That its calls go to from now on; empty: the server.")] = None
 
 
 class SystemChange(StrictWireModel):
