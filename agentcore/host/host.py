@@ -152,6 +152,7 @@ class Host:
         )
         self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
         self.events.subscribe("policy.decided", self._on_policy_decided)
+        self.events.subscribe("tools.changed", lambda event: self.approvals.restore_away(self._definition_of))
         lifecycle = Lifecycle(
             services,
             self.registry,
@@ -391,7 +392,7 @@ class Host:
 
     def _definition_of(self, tool: str, host: str) -> ToolDefinition | None:
         registered = self.registry.tools_at(host).get(tool)
-        return None if registered is None else registered.definition
+        return None if registered is None or registered.module.host != host else registered.definition
 
     def _code_of_modules(self) -> dict[str, tuple[str, ...]]:
         return {record.name: record.source_dirs for record in list(self.registry.records.values())}

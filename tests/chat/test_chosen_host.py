@@ -175,6 +175,24 @@ async def test_what_was_allowed_for_later_holds_on_its_host_alone(open_talk, pro
     assert (there["decision"], here["decision"], grant["host"]) == ("allow", "ask", "laptop")
 
 
+async def test_call_that_waits_on_a_host_waits_over_a_restart_until_that_is_back(open_talk, provider, tmp_path):
+    provider.say("", PUT)
+    provider.say("Put.")
+    async with open_talk(Machine()) as talk, joined(talk.host, "laptop", tmp_path):
+        session = await talk.begin(host="laptop")
+        await talk.say(session, "put x")
+        (asked,) = talk.host.approvals.waiting
+    server, there = Machine(), Machine("laptop")
+    async with open_talk(server) as talk:
+        assert talk.host.approvals.waiting == []
+        async with joined(talk.host, "laptop", tmp_path, there), talk.events(session) as events:
+            (waiting,) = talk.host.approvals.waiting
+            assert (waiting.call_id, waiting.host) == (asked.call_id, "laptop")
+            await talk.host.approvals.decide(waiting.call_id, Verdict(True, "test"))
+            await events.until("session.finished")
+    assert (server.ran, there.ran) == ([], ["x"])
+
+
 @pytest.mark.processes
 async def test_host_is_chosen_on_the_command_line(open_talk, provider, tmp_path):
     provider.say("Hello.")

@@ -1,15 +1,28 @@
 """Arguments are read by the module's own model in both places: what it takes is taken, and what it says is said."""
 
+import math
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BeforeValidator, Field
 
-from agentcore.api import Module, tool
+from agentcore.api import Module, ToolContext, tool
 from agentcore.api.context import Principal
 
 WORDS = {"five": 5}
+
+
+class Spelling(Module):
+    """Says what it is given, whatever that is: its schema asks nothing of it."""
+
+    def get_tool_definitions(self) -> list[dict[str, Any]]:
+        """One tool."""
+        return [{"name": "spell_all", "description": "Say what it is given.", "parameters": {"type": "object"}}]
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> str:
+        """Say it."""
+        return ascii(args)
 
 
 class Counting(Module):
@@ -30,6 +43,11 @@ class Counting(Module):
         """Take a day."""
         return day.isoformat()
 
+    @tool(effects=("write",))
+    async def spell_out(self, text: str, number: float = 0.0) -> list[str]:
+        """Say of which characters a text is, and which number a number."""
+        return [ascii(text), repr(number)]
+
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
@@ -45,14 +63,19 @@ class Counting(Module):
         ("spelled", {"number": "six"}),
         ("on", {"day": "2026-11-24"}),
         ("on", {"day": "someday"}),
+        # what no client can send, and a command line or another module can
+        ("spell_out", {"text": "caf\udce9 and \U0001f600"}),
+        ("spell_out", {"text": "NaN of \U0001f600", "number": math.nan}),
+        ("spell_out", {"text": "Infinity", "number": -math.inf}),
+        ("spell_all", {"text": "caf\udce9 and \U0001f600", "words": {"\ud800": [1.5, None, True, math.inf]}}),
     ],
 )
 async def test_arguments_are_what_they_are_in_the_server(agentcore_host, name, arguments):
     found = []
     for isolation in ("process", "server"):
-        host = await agentcore_host(modules=[Counting()], isolation=isolation)
+        host = await agentcore_host(modules=[Counting(), Spelling()], isolation=isolation)
         outcome = await host.outcome(name, arguments)
-        found.append((outcome.encoded_data, outcome.error and outcome.error.to_json()))
+        found.append((outcome.result, outcome.encoded_data, outcome.error and outcome.error.to_json()))
         # what cannot run is not asked about
         host.answer_approvals(approve=True)
         asked = await host.outcome(name, arguments, principal=Principal("chat"), session_id="s1")

@@ -121,10 +121,10 @@ async def served(tmp_path):
     async with made.running() as server:
         stop = await server._session.post("/api/stop")
         stop.release()
-    assert not _hosts_of(tmp_path)
+    assert not hosts_of(tmp_path)
 
 
-def _hosts_of(folder: Path) -> list[int]:
+def hosts_of(folder: Path) -> list[int]:
     """Processes of hosts whose files are in a folder."""
     found = []
     for pid in below(1):

@@ -19,6 +19,7 @@ from agentcore.remote import places_of
 from agentcore.remote.wire.socket_file import short_name
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
+from tests.remote.test_killed_server import hosts_of
 
 pytestmark = pytest.mark.spec("H2")
 
@@ -217,7 +218,8 @@ def _is_running(pid: int) -> bool:
         return False
 
 
-async def _ended(pid: int) -> None:
+async def has_ended(pid: int) -> None:
+    """Wait until a process has ended."""
     async with asyncio.timeout(60):
         while _is_running(pid):
             await asyncio.sleep(0.05)
@@ -226,7 +228,7 @@ async def _ended(pid: int) -> None:
 async def test_host_that_no_server_comes_back_for_ends_itself(servers):
     async with servers.server(keep_minutes=0.005) as first:
         pid = (await first.call("where")).data["pid"]
-    await _ended(pid)
+    await has_ended(pid)
 
 
 async def test_host_that_is_to_outlive_nobody_any_more_is_ended(servers):
@@ -234,7 +236,7 @@ async def test_host_that_is_to_outlive_nobody_any_more_is_ended(servers):
         pid = (await first.call("where")).data["pid"]
     async with servers.server(outlives=False) as second:
         assert (await second.call("where")).data["pid"] != pid
-        await _ended(pid)
+        await has_ended(pid)
 
 
 async def test_code_that_differs_is_shown_and_replaced_on_reload(tmp_path):
@@ -261,7 +263,7 @@ async def test_code_that_differs_is_shown_and_replaced_on_reload(tmp_path):
         assert (await second.call("version")).data == [2, before[1]]
         assert not await modules.has_changed(modules.get("changing"))
         await second.host.modules.disable("changing")
-        await _ended(before[1])
+        await has_ended(before[1])
 
 
 async def test_socket_opens_for_nobody_without_the_key(servers):
@@ -352,6 +354,21 @@ async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
     os.kill(before["pid"], signal.SIGCONT)
     async with servers.server() as third:
         assert (await third.call("where")).data == before
+
+
+async def test_start_that_is_broken_off_while_the_process_is_made_leaves_none(servers):
+    async with servers.starting() as first:
+        folder = first.state.path / "hosts" / "lasting"
+        start = asyncio.create_task(first.start())
+        async with asyncio.timeout(20):
+            while not (folder / "key").exists():  # a thread starts it now
+                await asyncio.sleep(0)
+        start.cancel()
+        with suppress(asyncio.CancelledError):
+            await start
+    async with asyncio.timeout(20):
+        while any(_is_running(pid) for pid in hosts_of(folder)):
+            await asyncio.sleep(0.05)
 
 
 async def test_module_that_fails_early_does_not_end_it(servers, tmp_path):

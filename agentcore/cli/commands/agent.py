@@ -6,16 +6,18 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
-from agentcore.cli.options import config_option, is_verbose
+from agentcore.cli.options import config_option, is_verbose, json_option
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
 @click.command()
 @config_option
+@json_option
 @click.option(
     "--server", metavar="URL", envvar="SERVER_URL", required=True, help="The server's address.  [default: SERVER_URL]"
 )
@@ -27,12 +29,15 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
     help="Certificates that are trusted besides those of the system, such as that of your own reverse proxy.",
 )
 @click.option("--pair", "pairs", is_flag=True, help="Be paired anew: the server knows this machine no more.")
-def agent(*, config_path: Path, server: str, name: str | None, ca: Path | None, pairs: bool) -> int:
+def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca: Path | None, pairs: bool) -> int:
     """Offer the modules of this machine to a server elsewhere, until Ctrl-C.
 
     It dials out, so that it works behind a router or a proxy (HTTPS_PROXY), and dials again whenever the connection is
     lost. The modules are those that app.json lists here, with its settings, its workspace and its sandbox; what may run
     is decided at the server. The first time it shows a code, which a person types in the server's approval view.
+
+    With --json each thing that is told is one line: `agent.offers`, `agent.code`, `agent.state`, and
+    `resource.stateChanged` of whatever lives here, as GET /api/events of a server has it. Errors go to stderr.
 
     \b
     Examples:
@@ -62,6 +67,8 @@ def agent(*, config_path: Path, server: str, name: str | None, ca: Path | None, 
     if not config.modules:
         raise CliError(f"{config.file} lists no modules, so this machine offers nothing", hint="agentcore init --help")
     told = Told(_print_offers, lambda code, until_ms: _print_code(where.address, called, code, until_ms), _print_state)
+    if as_json:
+        told = Told(_line_of_offers, _line_of_code, _line_of_state, lambda event: _print_line(event.to_json()))
     with (
         StateDir.open(config.file, prepare_roots(config)) as state,
         keep_log(state.path),
@@ -100,3 +107,22 @@ def _print_code(address: str, name: str, code: str, until_ms: int) -> None:
 
 def _print_state(state: str) -> None:
     click.echo(state)
+
+
+def _line_of_offers(tools: dict[str, list[str]], failed: dict[str, str], roots: tuple[Path, ...]) -> None:
+    _print_line({"type": "agent.offers", "tools": tools, "failed": failed, "workspace": [str(root) for root in roots]})
+
+
+def _line_of_code(code: str, until_ms: int) -> None:
+    _print_line({"type": "agent.code", "code": code, "expiresAt": until_ms})
+
+
+def _line_of_state(state: str) -> None:
+    _print_line({"type": "agent.state", "state": state})
+
+
+def _print_line(told: dict[str, Any]) -> None:
+    from agentcore.cli.terminal.output import print_json_text
+    from agentcore.encoding import to_json
+
+    print_json_text(to_json(told).decode())

@@ -42,6 +42,7 @@ class ApprovalQueue:
     ) -> None:
         self._events, self._store, self._policy, self._wait_s = events, store, policy, wait_s
         self._pending: dict[str, PendingApproval] = {}
+        self._away: list[ApprovalRow] = []
         self.approver: Approver | None = None
 
     def ask_at_terminal(self, approver: Approver | None) -> None:
@@ -80,19 +81,42 @@ class ApprovalQueue:
         return now_ms() + int(self._wait_s * 1000)
 
     async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Put the calls back that the last process left waiting; those whose tool has changed stay away."""
+        """Put the calls back that the last process left waiting; those whose tool has changed stay away.
+
+        A call on a host that has not come back yet waits for that: see `restore_away`.
+
+        Args:
+            definition_of: The definition of a tool on a host, as it is now.
+        """
         for row in await self._store.approvals.calls(now_ms()):
-            definition = definition_of(tool_of(row.request), host_of(row.request))
-            read = definition and read_request(row.call_id, row.session_id, row.request, row.expires_at_ms, definition)
-            if not read:
-                log.info("approval_dropped", call_id=row.call_id, tool=tool_of(row.request))
-                continue
-            request, asked_digest = read
-            pending = self._add(request, asked_digest, is_kept=True)
-            if row.verdict is None:
-                self._publish_request(request)
-            else:
-                pending.settle(request, read_verdict(row.verdict))
+            self._restore(row, definition_of)
+
+    def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+        """Put the calls back whose host has come; for whoever hears that tools have changed."""
+        away, self._away = self._away, []
+        for row in away:
+            if row.expires_at_ms > now_ms():
+                self._restore(row, definition_of)
+                pending = self._pending.get(row.call_id)
+                if pending is not None and pending.verdict is not None:
+                    self._publish_decision(pending.request, pending.verdict)
+
+    def _restore(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+        tool, host = tool_of(row.request), host_of(row.request)
+        definition = definition_of(tool, host)
+        if definition is None and host:
+            self._away.append(row)
+            return
+        read = definition and read_request(row.call_id, row.session_id, row.request, row.expires_at_ms, definition)
+        if not read:
+            log.info("approval_dropped", call_id=row.call_id, tool=tool)
+            return
+        request, asked_digest = read
+        pending = self._add(request, asked_digest, is_kept=True)
+        if row.verdict is None:
+            self._publish_request(request)
+        else:
+            pending.settle(request, read_verdict(row.verdict))
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
         """Let a call wait.
@@ -149,8 +173,7 @@ class ApprovalQueue:
                 await self._store.record.flush()
             except RecordWriteError as exc:
                 raise exc.as_tool_error() from exc
-        data = {"callId": call_id, "approved": verdict.approved, "by": verdict.by}
-        self._events.publish("approval.decided", data, session_id=shown.session_id)
+        self._publish_decision(shown, verdict)
 
     async def reject_all(self, by: str) -> int:
         """Reject whatever waits; gives how many."""
@@ -190,6 +213,10 @@ class ApprovalQueue:
             for row in self._policy.sources.open_ones(request.session_id)
             if row.seen_at_ms <= request.requested_at_ms
         ]
+
+    def _publish_decision(self, request: ApprovalRequest, verdict: Verdict) -> None:
+        data = {"callId": request.call_id, "approved": verdict.approved, "by": verdict.by}
+        self._events.publish("approval.decided", data, session_id=request.session_id)
 
     def _publish_request(self, request: ApprovalRequest) -> None:
         data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": request.expires_at_ms}

@@ -15,6 +15,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.host.containment.containment import report_loop_error
 from agentcore.host.containment.ownership import note_beginnings
 from agentcore.host.containment.threads import worker_threads
+from agentcore.host.events import Event
 from agentcore.remote.dialling.connection import Connection, Server
 from agentcore.remote.dialling.machine_worker import MachineWorker
 from agentcore.remote.dialling.own_modules import OwnModules
@@ -37,11 +38,13 @@ class Told:
         offers: Once: the tools of each module, the reasons of those that failed, and the workspace folders.
         code: The code by which the host is paired, and until when it is valid (ms since 1970).
         state: How the connection stands.
+        resource: A resource here was made, has changed, or has ended; None: nobody wants to know.
     """
 
     offers: Callable[[dict[str, list[str]], dict[str, str], tuple[Path, ...]], None]
     code: Callable[[str, int], None]
     state: Callable[[str], None]
+    resource: Callable[[Event], None] | None = None
 
 
 async def run_agent(config: AppConfig, state: StateDir, server: Server, name: str, told: Told, *, pairs: bool) -> None:
@@ -72,6 +75,8 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
             connection.take_key(key)
 
         worker.on_code, worker.on_key = told.code, take_key
+        if told.resource is not None:
+            worker.watch_resources(told.resource)
         try:
             await OwnModules(worker, config).start()
             told.offers(worker.tools, worker.failed, workspace.roots)

@@ -10,6 +10,7 @@ import structlog
 
 from agentcore.bounds import HOOK_SECONDS
 from agentcore.host.containment.containment import run_contained
+from agentcore.host.events import Event
 from agentcore.remote.dialling.told import Greeting, Origins, PairCode, PairKey
 from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.remote.worker.member import Member
@@ -84,6 +85,10 @@ class MachineWorker(Worker):
     async def drop(self, member: Member) -> None:
         """Stop a module that did not start."""
         await member.shutdown()
+
+    def watch_resources(self, tell: Callable[[Event], None]) -> None:
+        """Tell of each change of what lives here; see `HeldResources.watch`."""
+        self._resources.watch(tell)
 
     def leave(self, reason: str) -> None:
         """End the connection that there is, for good: what lives here ends with it."""

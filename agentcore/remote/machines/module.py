@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from agentcore.api import ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
@@ -15,16 +15,54 @@ from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.module import RemoteModule
 from agentcore.remote.wire.declared import preview_of
 
-if TYPE_CHECKING:
-    from agentcore.remote.machines.machine import Machine
-
 _NOWHERE = Path("/nonexistent")
+
+
+class ItsMachine(Protocol):
+    """The machine of a module, as far as that asks for it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is connected, and takes calls."""
+        ...
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether nothing new goes there."""
+        ...
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """The workspace folders there."""
+        ...
+
+    def check_there(self) -> None:
+        """See that it is connected.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        ...
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait until it takes calls.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        ...
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """Have a call carried out."""
+        ...
 
 
 class HostedModule(RemoteModule):
     """Implements the hooks of one module of another machine, which starts and stops it by itself."""
 
-    machine: "Machine"
+    machine: ItsMachine
     goes_on = True
     outlives = True
 
@@ -98,7 +136,7 @@ class HostedModule(RemoteModule):
         return await super().log_in(step, address)
 
 
-def hosted_module(machine: "Machine", link: HostLink, linked: LinkedModule, told: HeldModule) -> HostedModule:
+def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, told: HeldModule) -> HostedModule:
     """What stands for a module that another machine has started; its class is its own, with the module's docstring.
 
     Raises:

@@ -179,7 +179,7 @@ class OutlivingChild:
         self._loop = asyncio.get_running_loop()
         self._pidfd = -1
         self._on_over: Callable[[], None] = lambda: None
-        self._is_over = False
+        self._is_over = self._is_closed = False
         self.pid: int | None = None
         self.is_found = False
 
@@ -238,20 +238,30 @@ class OutlivingChild:
             for number in (signal.SIGCONT, signal.SIGKILL):
                 with contextlib.suppress(OSError):
                     signal.pidfd_send_signal(self._pidfd, number)
-        elif self.pid is None and self._process is not None:  # nobody has reached it yet
-            self._process.kill()
+        elif self._kill_unreached():
+            assert self._process is not None  # noqa: S101 - it was killed
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_REAP_SECONDS)
 
     def close(self) -> None:
         """See `Child.close`."""
+        self._is_closed = True
+        self._kill_unreached()
         self._output.close()
         if self._pidfd >= 0:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
 
+    def _kill_unreached(self) -> bool:
+        """End a process at once that nobody has reached yet; gives whether there is one."""
+        if self.pid is not None or self._process is None:
+            return False
+        self._process.kill()
+        return True
+
     def _start(self) -> None:
+        """Start the process. In a thread, which goes on when whoever waits for it is cancelled."""
         key = secrets.token_urlsafe(32).encode()
         write_private_file(self._folder / "key", key)
         self._socket.unlink(missing_ok=True)
@@ -269,6 +279,8 @@ class OutlivingChild:
                     close_fds=True,
                 )
             os.write(given, key)
+            if self._is_closed:
+                self._kill_unreached()
         except OSError as exc:
             raise ChildError(f"{self._python} could not be started: {exc}") from exc
         finally:

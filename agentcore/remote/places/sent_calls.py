@@ -16,7 +16,7 @@ from agentcore.remote.places import messages
 from agentcore.remote.places.linked_module import LinkedModule, gone
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Message, Peer
-from agentcore.remote.wire.values import error_of, principal_to_wire, resource_to_wire, result_of
+from agentcore.remote.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
 
 _DONE_SECONDS = 0.5
 TIMEOUT_SECONDS_MAX = 3600.0
@@ -172,7 +172,7 @@ class SentCalls:
             "chatSessionId": context.session_id,
             "resourceId": None,
             "tool": tool,
-            "args": arguments,
+            **arguments_to_wire(arguments),
             "principal": self._principal(context.principal),
             "timeoutMs": self.time_left_ms(context),
         }

@@ -1,8 +1,11 @@
 """Errors, results and resources as they travel, each read strictly by whoever gets them."""
 
 import builtins
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+import pydantic_core
 
 from agentcore.api.context import Principal
 from agentcore.api.resource import Resource
@@ -92,6 +95,33 @@ def _failure(name: str, known: Any, message: str, traceback: Any) -> Exception:
     if type(traceback) is str and traceback:
         failure.add_note(f"in the process of its host:\n{traceback[-_TRACEBACK_CHARS:]}")
     return failure
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------
+
+
+def arguments_to_wire(arguments: dict[str, Any]) -> Wire:
+    """The arguments of a call, as part of its message.
+
+    JSON in UTF-8 has no halves of surrogate pairs, and no numbers that are infinite or none, which a tool is given all
+    the same: arguments with such stand in the message as a text, with escapes and Python's words for these numbers.
+    """
+    try:
+        text = pydantic_core.to_json(arguments, by_alias=True, inf_nan_mode="constants", serialize_unknown=True)
+        if b"NaN" not in text and b"Infinity" not in text:
+            return {"args": arguments}
+    except pydantic_core.PydanticSerializationError:
+        pass
+    try:
+        return {"args": {}, "argsText": json.dumps(arguments)}
+    except (TypeError, ValueError):  # there is more in them that is no JSON: they go as `to_json` makes them
+        return {"args": arguments}
+
+
+def arguments_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that stand in the message of a call."""
+    arguments: dict[str, Any] = json.loads(message["argsText"]) if "argsText" in message else message["args"]
+    return arguments
 
 
 # -- results -----------------------------------------------------------------------------------------------------

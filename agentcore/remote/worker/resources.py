@@ -1,11 +1,11 @@
 """The resources that a host holds: kept here as in a server, and told to it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
-from agentcore.host.events import EventBus
+from agentcore.host.events import Event, EventBus
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
 from agentcore.remote.wire.values import resource_to_wire
 from agentcore.remote.worker.line import Line
@@ -21,6 +21,10 @@ class HeldResources(ResourceRegistry):
     def __init__(self, line: Line) -> None:
         super().__init__(EventBus(kept=0))
         self._line = line
+
+    def watch(self, tell: Callable[[Event], None]) -> None:
+        """Tell of each change of a resource here, as a server tells it: for whoever has started this host."""
+        self._events.subscribe("resource.stateChanged", tell)
 
     def create(
         self,
@@ -109,6 +113,8 @@ class HeldResources(ResourceRegistry):
         held = self._entries.get(resource.resource_id)
         if held is not None and held.on_release is None and resource.status == "starting":
             del self._entries[resource.resource_id]
+            resource.status = "closed"
+            self._changed(resource)
 
     async def release_quietly(self, resource_id: str) -> None:
         """End a resource because the server does, which needs not be told."""

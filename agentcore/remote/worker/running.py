@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 _STOP_SECONDS = 10.0
 _KNOCK_SECONDS = 5.0
 _KNOCK_BYTES = 4096
+_LOOK_SECONDS = 5.0
+"""How often a host without a server looks whether it can still be found."""
 
 
 async def run(name: str, link: socket.socket) -> None:
@@ -84,13 +86,59 @@ async def run_outliving(name: str, path: Path, key: bytes, keep_s: float) -> Non
         loop.call_soon(worker.greet)
         return peer
 
+    place = _Place(path, key)
     with worker_threads():
-        server = await loop.create_unix_server(lambda: _Door(key, admit, end), sock=_listening(path))
+        if not place.is_ours():
+            return
+        server = await loop.create_unix_server(lambda: _Door(key, admit, end), sock=place.listen())
         wait_for_next()
+        looking = loop.create_task(_look(place, worker, end), name="host:look")
         log.info("host_ends", reason=await over)
+        looking.cancel()
         server.close()
-        _remove(path)
+        place.leave()
         await _stop(worker)
+
+
+class _Place:
+    """Where servers find a host: by a socket, and by the key that stands in a file beside it.
+
+    Where that file holds another key, a server has started another host in this place, as after one that was killed
+    while this one started: no server can find this one any more.
+    """
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self._path, self._key = path, key
+
+    def is_ours(self) -> bool:
+        """Whether this host can be found there, once it listens."""
+        try:
+            return hmac.compare_digest((self._path.parent / "key").read_bytes(), self._key)
+        except OSError:  # the folder is gone
+            return False
+
+    def listen(self) -> socket.socket:
+        """Make the socket."""
+        self._path.unlink(missing_ok=True)
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with short_name(self._path) as name:
+            made.bind(name)
+        self._path.chmod(0o600)
+        return made
+
+    def leave(self) -> None:
+        """Remove the socket, unless it is another host's."""
+        if self.is_ours():
+            self._path.unlink(missing_ok=True)
+
+
+async def _look(place: _Place, worker: Worker, end: Callable[[str], None]) -> None:
+    """End a host that no server can find any more."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if not worker.line.is_up and not await asyncio.to_thread(place.is_ours):
+            end("another host has its place")
+            return
 
 
 class _Door(StreamLink):
@@ -137,19 +185,6 @@ class _Door(StreamLink):
             return
         self._is_open = True
         super().connection_made(self._transport)
-
-
-def _listening(path: Path) -> socket.socket:
-    _remove(path)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with short_name(path) as name:
-        made.bind(name)
-    path.chmod(0o600)
-    return made
-
-
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
 
 
 def _begin() -> asyncio.AbstractEventLoop:

@@ -5,13 +5,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from agentcore import __version__
-from agentcore.api.result import ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import ModuleExit
@@ -20,8 +18,9 @@ from agentcore.host.event_loop.watchdog import Nobody, Watchdog
 from agentcore.remote.wire.declared import preview_to_wire
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
-from agentcore.remote.wire.values import error_to_wire, resource_of, result_to_wire
+from agentcore.remote.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.remote.worker.context import RemoteContext
+from agentcore.remote.worker.ended_calls import EndedCall, EndedCalls
 from agentcore.remote.worker.line import Line
 from agentcore.remote.worker.member import Member, find, load
 from agentcore.remote.worker.resources import HeldResources
@@ -35,16 +34,6 @@ log = structlog.get_logger(__name__)
 
 _SAID_SECONDS = 60
 """How long a server may wait for the end of a call that is known."""
-
-
-@dataclass(eq=False)
-class _Ended:
-    """A call that has ended, of which the server has not said yet that it knows."""
-
-    head: dict[str, Any]
-    result: ToolResult | None = None
-    encoded: bytes = b"null"
-    error: dict[str, Any] | None = None
 
 
 class Worker:
@@ -66,7 +55,7 @@ class Worker:
         self._stays = Stays()
         self._watchdog = Watchdog(self._folders, self._tell_blocked, Nobody())
         self._running: dict[int, RemoteContext] = {}
-        self._ended: dict[str, _Ended] = {}
+        self._ended = EndedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._highest = 0
         self.line = Line(outlives=outlives)
@@ -148,7 +137,7 @@ class Worker:
             "tool.call": self._begin_call,
             "tool.cancel": self._cancel_call,
             "tool.resume": self._resume_call,
-            "tool.done": lambda message: self._ended.pop(message["call"], None),
+            "tool.done": lambda message: self._ended.forget(message["call"]),
             "event.notify": self._notify,
             "route.in": self._routes.on_data,
             "route.taken": self._routes.on_room,
@@ -327,10 +316,16 @@ class Worker:
 
     def _resume_call(self, message: Message) -> None:
         """The next server wants the end of a call: what goes on ends with it, and what has ended is said now."""
+        if message["n"] in self._running:
+            return
         if (ended := self._ended.get(message["call"])) is not None:
             task = asyncio.get_running_loop().create_task(self._say(ended), name="call:said")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        else:
+            gone = ToolError("interrupted", "its result is not kept any more; look before you repeat it")
+            head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": None}
+            self.line.tell({**head, "ok": False, "error": error_to_wire(gone)})
 
     async def _carry_out(self, message: Message) -> None:
         number = message["n"]
@@ -339,20 +334,20 @@ class Worker:
             member = self._member(message["module"])
             context = self._begin(member, message)
             try:
-                result, encoded = await member.execute(context, message["tool"], message["args"])
+                result, encoded = await member.execute(context, message["tool"], arguments_of(message))
                 context.tell_held()
-                ended = _Ended(head, result, encoded)
+                ended = EndedCall(head, result, encoded)
             finally:
                 self._end(context)
         except asyncio.CancelledError:
-            ended = _Ended(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
+            ended = EndedCall(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            ended = _Ended(head, error=_failure(exc))
+            ended = EndedCall(head, error=_failure(exc))
         if self.line.outlives:
-            self._ended[message["call"]] = ended
+            self._ended.add(ended)
         await self._say(ended)
 
-    async def _say(self, ended: _Ended) -> None:
+    async def _say(self, ended: EndedCall) -> None:
         """Say how a call ended, if there is a server to hear it: its data stand in the message as they were encoded."""
         if not self.line.is_up:
             return
@@ -393,7 +388,7 @@ class Worker:
             member = self._member(message["module"])
             context = self._begin(member, message)
             try:
-                preview = await member.preview(context, message["tool"], message["args"])
+                preview = await member.preview(context, message["tool"], arguments_of(message))
             finally:
                 self._end(context)
             return {"preview": None if preview is None else preview_to_wire(preview)}
@@ -423,8 +418,8 @@ def _going_on(context: RemoteContext) -> Message:
     return {"call": context.call_id, "n": context.number, "leftMs": context.left_ms}
 
 
-def _over(ended: _Ended) -> Message:
-    return {"call": ended.head["id"], "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
+def _over(ended: EndedCall) -> Message:
+    return {"call": ended.call_id, "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
 
 
 def _failure(exc: BaseException) -> dict[str, Any]:

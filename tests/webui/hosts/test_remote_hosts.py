@@ -4,6 +4,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from tests.remote.two_machines import Place, dialling
 from tests.webui.conftest import PHONE
 from tests.webui.hosts.recorded import RecordedHosts, remote
 
@@ -141,6 +142,31 @@ async def test_without_hosts_two_steps_say_how_a_machine_is_added(show):
     await expect(steps.last).to_contain_text("short code")
     address = await steps.last.get_by_role("link", name="Open the approval view").get_attribute("href")
     assert address.endswith("/#add-host")
+
+
+async def test_machine_that_has_dialled_in_does_what_the_view_says(start_webui, tmp_path):
+    """All of it is real: it is let in, drained, takes work again, is kept out, let in again, and forgotten."""
+    ui = await start_webui()
+    page = await ui.page("#/hosts")
+    await expect(page.get_by_text("All modules run in the server")).to_be_visible()
+    shed = Place(tmp_path / "shed", modules=["fs_tools"], workspace={"roots": ["workspace"]})
+    async with dialling(shed, ui.address, "shed") as agent:
+        pairing = ui.host.host_pairings.find(await agent.code())
+        await ui.host.host_pairings.decide(pairing.pairing_id, "test", accepts=True)
+        shown = host_card(page, "shed")
+        for text in ("Running", "127.0.0.1", "Files", "10 tools", "ms", str(shed.workspace), "Today"):
+            await expect(shown).to_contain_text(text)
+        for button, word in (
+            ("Drain shed", "Drained"),
+            ("Take work again: shed", "Running"),
+            ("Disconnect shed", "Disconnected"),
+            ("Let in again: shed", "Running"),
+        ):
+            await page.get_by_role("button", name=button).click()
+            await expect(shown.locator("ac-state").first).to_have_text(word)
+        await page.get_by_role("button", name="Forget shed").click()
+        await page.locator("ac-confirm").get_by_role("button", name="Forget", exact=True).click()
+        await expect(page.get_by_text("All modules run in the server")).to_be_visible()
 
 
 def lying():

@@ -119,6 +119,16 @@ class EngineSettings(Module.Settings):
             "changes all that passes, passwords too, and can drive that browser."
         ),
     ] = False
+    # not harmless: it says whether pages are opened in tabs of that browser, or by the program around it
+    view_timeout: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=300,
+            description="Seconds that the program at cdp_endpoint has to show a page marked with its resource's id, "
+            "where it opens the pages itself. 0: none is waited for, and a tab is opened.",
+        ),
+    ] = 0.0
     basic_auth: Annotated[
         dict[str, Annotated[SecretStr, AfterValidator(_user_and_password)]],
         Field(

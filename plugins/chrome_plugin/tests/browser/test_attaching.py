@@ -114,6 +114,42 @@ async def test_page_that_carries_the_id_of_a_resource_is_driven_and_left_where_i
         assert (await page.until(lambda told: told.get("id") == asked))["result"]["result"]["value"] is True
 
 
+@pytest.mark.spec("H5")
+async def test_program_that_opens_the_pages_itself_is_waited_for(person, tmp_path, site):
+    """It hears of a resource and shows a page with its id; pages that it has not been asked for are not opened."""
+    before = await person.pages()
+    async with attached(person.endpoint, tmp_path, view_timeout=LIMIT_S) as host:
+        asked = asyncio.Queue()
+        host.host.events.subscribe("resource.stateChanged", lambda event: asked.put_nowait(event.data))
+        for resource_id, tool, arguments in (
+            ("browser_shell_0", "browser_navigate", {}),
+            ("browser_shell_1", "browser_tabs", {"action": "new"}),
+        ):
+            call = asyncio.create_task(act(host, tool, session="shell", url=site.url("/second"), **arguments))
+            async with asyncio.timeout(LIMIT_S):
+                while (wanted := await asked.get())["resourceId"] != resource_id:
+                    pass
+            assert wanted["status"] == "starting"
+            view = await person.open(f"about:blank%23{resource_id}")
+            assert (await call).data["resourceId"] == resource_id
+            assert (await person.pages())[view] == site.url("/second")
+        assert len(await person.pages()) == len(before) + 2
+
+
+@pytest.mark.spec("H5")
+async def test_program_that_shows_no_page_in_time_is_told_of(person, tmp_path, site):
+    before = await person.pages()
+    async with attached(person.endpoint, tmp_path, view_timeout=0.3) as host:
+        error = await error_of(host, "browser_navigate", url=site.url("/"))
+        assert (error.type, error.retryable) == ("view_not_shown", True)
+        assert "about:blank#browser_chat_0" in error.message
+        await person.open("about:blank%23browser_chat_0")
+        assert (await act(host, "browser_navigate", url=site.url("/second"))).data["title"] == "Second"
+        assert (await error_of(host, "browser_tabs", action="new")).type == "view_not_shown"
+        assert len((await act(host, "browser_tabs", action="list")).data["pages"]) == 1
+    assert len(await person.pages()) == len(before) + 1
+
+
 @pytest.mark.spec("S6")
 async def test_page_at_an_address_that_is_refused_is_neither_driven_nor_shown(person, tmp_path, site):
     """A marked page with a frame at a blocked host is refused, and a tab is dropped from lists while it is at one."""

@@ -58,6 +58,7 @@ async def _process(
 ) -> BrowserProcess:
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.place = "attached"
+    process.views_within_s = engine.settings.view_timeout
     context = browser.contexts[0] if browser.contexts else await browser.new_context()
     context.on("dialog", _leave_it)
     process.share(context)

@@ -4,12 +4,14 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
+from agentcore.api import ToolError
 from agentcore_chrome.failures import is_driver_error
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
 
 _ANSWER_SECONDS = 2.0
+_LOOK_AGAIN_SECONDS = 0.1
 
 
 async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
@@ -44,6 +46,29 @@ async def _id_in_time(page: "Page") -> str | None:
             return await target_id_of(page)
     except TimeoutError:
         return None
+
+
+async def wait_for_target(browser: "Browser", session: "CDPSession", resource_id: str, limit_s: float) -> None:
+    """Wait until a shell shows its page for this resource.
+
+    Raises:
+        ToolError: `view_not_shown`: it did not within the limit.
+    """
+    try:
+        async with asyncio.timeout(limit_s):
+            # the driver has a page some time after the browser tells of it, and says nothing of titles
+            while await find_target(browser, session, resource_id) is None:  # noqa: ASYNC110 - so there is no event
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    except TimeoutError as exc:
+        raise ToolError(
+            "view_not_shown",
+            f"the program at `cdp_endpoint` shows no page with {resource_id!r} in its address or title: it was given "
+            f"{limit_s:g} s (`view_timeout`). It opens one such as about:blank#{resource_id} when it hears of the "
+            "resource; whoever runs that program may see why it did not",
+            retryable=True,
+            resourceId=resource_id,
+            view_timeout=limit_s,
+        ) from exc
 
 
 async def target_id_of(page: "Page") -> str | None:

@@ -14,7 +14,7 @@ import structlog
 
 from agentcore.api import Background, ToolError
 from agentcore_chrome.browser.kept_state import KeptState
-from agentcore_chrome.browser.marked_targets import find_target, pages_by_target
+from agentcore_chrome.browser.marked_targets import find_target, pages_by_target, wait_for_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
 from agentcore_chrome.failures import browser_crashed, browser_lost, headline, is_closed
@@ -90,6 +90,7 @@ class BrowserProcess:
         logins: What servers are answered that ask for one.
         prepare_context: Done to each context that is made.
         selector_engine: The one that finds elements by reference.
+        views_within_s: How long to wait for a page that carries a resource's id; 0: it is there, or a tab is opened.
         crashed: Set when it died without being told to.
     """
 
@@ -105,6 +106,7 @@ class BrowserProcess:
         self.place: Place = "here"
         self.judge: Judge | None = None
         self.lost_pages: list[LostPage] = []
+        self.views_within_s = 0.0
         self.headless = True
         self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
@@ -176,8 +178,9 @@ class BrowserProcess:
         """A new tab in the session's context.
 
         Raises:
-            ToolError: `browser_crashed`, `browser_launch_failed`.
+            ToolError: `browser_crashed`, `browser_launch_failed`, `view_not_shown`.
         """
+        await self._view_shown(options)  # outside of the lock: others open theirs meanwhile
         async with self._opening:
             if not self.is_open:
                 raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
@@ -374,6 +377,17 @@ class BrowserProcess:
         if page is not None:
             self.check_frames(page)
         return page
+
+    async def _view_shown(self, options: TabOptions) -> None:
+        """Wait until the program that was attached to shows its view of a resource, where it opens the pages itself."""
+        if not self.views_within_s or options.resource_id is None or self._session is None:
+            return
+        try:
+            await wait_for_target(self.browser, self._session, options.resource_id, self.views_within_s)
+        except Exception as exc:
+            if not is_closed(exc):
+                raise
+            raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id) from exc
 
     async def _page(self, context: "BrowserContext", options: TabOptions) -> "Page":
         page = await context.new_page()

@@ -133,11 +133,8 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         resource = self.resource(ctx)
         is_running = self.open_page(ctx) is not None
         self.set_options(resource.session_id, headless, viewport)
-        if new_page and is_running:
-            resource = self.runtime.resources.create(
-                self.resource_type, resource.session_id, on_release=self.release_tab
-            )
-        tab = await self.tab_for(resource.resource_id)
+        further = new_page and is_running
+        tab = await (self.further_page(resource.session_id) if further else self.tab_for(resource.resource_id))
         if url is not None:
             return await self.on_tab(ctx, tab, lambda tab: self._opened_at(ctx, tab, url))
         started = not is_running or new_page

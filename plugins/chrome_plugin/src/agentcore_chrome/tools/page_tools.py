@@ -106,15 +106,14 @@ class PageTools(SessionPages):
             return await self._list_attached()
         if action == "attach":
             return await self._attach(ctx, session_id, self._listed_page(target))
-        made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
-        tab = await self.tab_for(made.resource_id)
-
+        tab = await self.further_page(session_id)
+        text = f"Opened page {tab.resource_id}"
         if url is None:
-            return await self.result(ctx, tab, ToolOutput(f"Opened page {made.resource_id}.", {"url": tab.page.url}))
+            return await self.result(ctx, tab, ToolOutput(f"{text}.", {"url": tab.page.url}))
 
         async def go(tab: Tab) -> ToolOutput:
             arrived = await self.go_to(ctx, tab, url)
-            return ToolOutput(f"Opened page {made.resource_id}: {arrived}", arrived.to_json())
+            return ToolOutput(f"{text}: {arrived}", arrived.to_json())
 
         return await self.on_tab(ctx, tab, go)
 

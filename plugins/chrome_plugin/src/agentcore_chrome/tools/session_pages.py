@@ -188,6 +188,19 @@ class SessionPages(EngineModule):
             opening.add_done_callback(ignore_failure)
         return await asyncio.shield(opening)
 
+    async def further_page(self, session_id: str) -> Tab:
+        """One more page of a session; where it cannot be opened, nothing of it stays.
+
+        Raises:
+            ToolError: As `tab_for`; `too_many_resources`.
+        """
+        made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
+        try:
+            return await self.tab_for(made.resource_id)
+        except ToolError:
+            await self.runtime.resources.release(made.resource_id)
+            raise
+
     async def _open(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
         session_id, last_url = resource.session_id, resource.last_url
