@@ -11,11 +11,12 @@ import re
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import structlog
 
-from agentcore.api import ToolResult
+from agentcore.api import HostInfo, ToolResult
+from agentcore.api.hosts import HostState
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
@@ -43,6 +44,8 @@ _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
 _LEFT_SECONDS = 0.3
 _MODULES = 200
+_FOLDERS = 20
+_FOLDER_CHARS = 500
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 _HEARD = frozenset(("stop.changed", "session.deleted"))
@@ -123,6 +126,17 @@ class Machine:
             paired_at_ms=known.paired_at_ms if known else None,
             last_seen_ms=(known.last_seen_ms or None) if known else None,
             failed={} if told is None else {each.name: each.reason for each in told.failed},
+        )
+
+    def info(self) -> HostInfo:
+        """What modules of the server know of it."""
+        known, told = self.known, self._told
+        return HostInfo(
+            self.name,
+            cast("HostState", self._standing.state),
+            _on_one_line(known.platform if known else ""),
+            () if told is None else tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in told.workspace[:_FOLDERS]),
+            tuple(sorted(name for name, served in self._modules.items() if served.record.state == "ready")),
         )
 
     def records(self) -> list[ModuleRecord]:
@@ -417,6 +431,30 @@ class Machine:
             self.calls.close(number)
             sent.end_work()
 
+    async def ask(
+        self, module: str, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask one of its modules, over the connection that there is.
+
+        Args:
+            module: Its name there.
+        Raises:
+            ToolError: `host_away`: there is no connection, or it was lost before the answer came; `host_has_no_module`;
+                `host_failed`; or what the module raised.
+        """
+        link = self._link
+        if link is None or not self.is_there:
+            raise self._away()
+        served = self._modules.get(module)
+        if served is None or served.record.state != "ready":
+            message = f"host {self.name!r} does not run module {module!r}; its owner can list it in the app.json there"
+            raise ToolError("host_has_no_module", message, host=self.name, module=module)
+        try:
+            return await link.ask(served.linked, request, data)
+        except LinkError as exc:
+            message = f"host {self.name!r} was lost before it answered ({exc}); what it did before that is not known"
+            raise ToolError("host_away", message, retryable=True, host=self.name) from exc
+
     def _send(self, number: int, sent: SentCall) -> None:
         assert sent.asked is not None and sent.result is not None  # noqa: S101, PT018 - set when the call was made
         try:
@@ -581,6 +619,11 @@ def _interrupted(host: str) -> ToolError:
         f"host {host!r} does not know of this call any more, which it had begun; whether it had an effect is not known"
     )
     return ToolError("interrupted", message, host=host)
+
+
+def _on_one_line(text: str) -> str:
+    """What a host says of itself, without characters that would make it look like something else."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _now_ms() -> int:

@@ -193,7 +193,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         self._members[number] = member
         return found
 
@@ -227,7 +227,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {}
 
     async def _stop(self, number: int) -> dict[str, Any]:
@@ -240,7 +240,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {}
 
     async def _clear_up(self, number: int) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _report(self, message: Message) -> Any:
         runtime = self._member(message["module"]).runtime
@@ -275,7 +275,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _log_in(self, message: Message) -> Any:
         runtime = self._member(message["module"]).runtime
@@ -347,7 +347,7 @@ class Worker:
         except asyncio.CancelledError:
             ended = _Ended(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            ended = _Ended(head, error=_failure(exc))
+            ended = _Ended(head, error=failure_to_wire(exc))
         if self.line.outlives:
             self._ended[message["call"]] = ended
         await self._say(ended)
@@ -400,7 +400,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _complete(self, message: Message) -> Any:
         member = self._member(message["module"])
@@ -409,7 +409,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {"values": found}
 
     # -- resources and routes ----------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ def _over(ended: _Ended) -> Message:
     return {"call": ended.head["id"], "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
 
 
-def _failure(exc: BaseException) -> dict[str, Any]:
+def failure_to_wire(exc: BaseException) -> dict[str, Any]:
     """What a module raised; what tried to end the process is said as such."""
     if issubclass(type(exc), Exception):
         return error_to_wire(exc)
