@@ -1,6 +1,6 @@
-"""`FsTools`: the ten tools, their arguments and what they say about themselves."""
+"""`FsTools`: the tools, their arguments and what they say about themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +12,7 @@ from agentcore.api import (
     Module,
     Runtime,
     ToolContext,
+    ToolDefinition,
     ToolError,
     ToolResult,
     known_to_models,
@@ -25,6 +26,7 @@ from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe
 from agentcore_fs_tools.results import (
+    CarriedFile,
     CopiedPath,
     EditedFile,
     FileStatus,
@@ -41,6 +43,8 @@ from agentcore_fs_tools.search.grepping import grep
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.settings import FsSettings
+from agentcore_fs_tools.transfer.between_hosts.answering import CopyingSide
+from agentcore_fs_tools.transfer.between_hosts.carrying import Copying
 from agentcore_fs_tools.transfer.copying import copy
 from agentcore_fs_tools.transfer.moving import move
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
@@ -50,6 +54,9 @@ from agentcore_fs_tools.translations import EXAMPLES, ZH
 
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""
+
+_COPY_S = 600.0
+"""Time limit of a copy between machines: the longest that the server allows unless its settings say otherwise."""
 
 
 Path = Annotated[
@@ -67,6 +74,15 @@ Encoding = Annotated[
         max_length=2000,
         description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
         json_schema_extra=known_to_models(),
+    ),
+]
+PathThere = Annotated[str, Field(min_length=1, max_length=4096)]
+OnHost = Annotated[
+    str | None,
+    Field(
+        max_length=100,
+        description="Host, as `list_hosts` names it; left out, the server.",
+        json_schema_extra=known_to_models("Left out: the server."),
     ),
 ]
 Overwrite = Annotated[
@@ -105,10 +121,29 @@ class FsTools(Module[FsSettings]):
     }
 
     _ripgrep: str | None = None
+    _side: CopyingSide | None = None
 
     def init(self, runtime: Runtime) -> None:
-        """Look for ripgrep."""
+        """Look for ripgrep, and be there for files that come from other machines, or go there."""
         self._ripgrep = find_ripgrep()
+        self._side = CopyingSide(
+            runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
+        )
+        runtime.answer_hosts(self._side.answer)
+        runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
+
+    async def shutdown(self) -> None:
+        """Give up what has not arrived."""
+        if self._side is not None:
+            await self._side.close()
+            self._side = None
+
+    def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
+        """Its tools; the one that carries files between machines only where there are others."""
+        tools = super().get_tool_definitions()
+        if self._side is not None and self.runtime.hosts():
+            return tools
+        return [each for each in tools if isinstance(each, ToolDefinition) and each.name != "copy_between_hosts"]
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False, display=_READING)
     def read_file(
@@ -419,6 +454,47 @@ class FsTools(Module[FsSettings]):
         origin = existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
         return copy(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+
+    async def _preview_between_hosts(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        copying = Copying(
+            arguments.get("from_host") or "",
+            arguments["from_path"],
+            arguments.get("to_host") or "",
+            arguments["to_path"],
+            bool(arguments.get("overwrite")),
+        )
+        copying.refuse_impossible(self.runtime.hosts())
+        return copying.preview(*await copying.facts(ctx), self.runtime.locale)
+
+    @tool(
+        rank=2,
+        effects=("read", "write", "egress"),
+        destructive=True,
+        idempotent=True,
+        open_world=False,
+        timeout_s=_COPY_S,
+        preview=_preview_between_hosts,
+        display={"from_path": "subject"},
+    )
+    async def copy_between_hosts(
+        self,
+        ctx: ToolContext,
+        from_path: PathThere,
+        to_path: PathThere,
+        *,
+        from_host: OnHost = None,
+        to_host: OnHost = None,
+        overwrite: Overwrite = False,
+    ) -> ToolResult[CarriedFile]:
+        """Copy one file from a machine to another. The person is asked each time. Folders: pack them first.
+
+        Args:
+            from_path: Path on `from_host`: relative to its first workspace root, or absolute inside any of its roots.
+            to_path: Path of the copy itself on `to_host`; missing folders above are made.
+        """
+        copying = Copying(from_host or "", from_path, to_host or "", to_path, overwrite)
+        copying.refuse_impossible(self.runtime.hosts())
+        return await copying.run(ctx)
 
     def _refuse_unless_writable(self) -> None:
         if not self.settings.writable:
