@@ -20,7 +20,7 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.host import Host
 from agentcore.host.modules.module_record import ModuleRecord
-from agentcore.host.modules.places import PlaceReport, PlaceState
+from agentcore.host.modules.places import PlaceReport
 from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.machines.calls import MachineCalls, host_away
 from agentcore.remote.machines.facts import info_of, report_of
@@ -78,7 +78,9 @@ class Machine:
         self._background = Background(f"host:{known.name}")
         self._timers: list[asyncio.TimerHandle] = []
         self._is_closed = False
-        self._stand("disconnected" if known.is_shut else "away", "it has not dialled in since the server started")
+        self._standing.become(
+            "disconnected" if known.is_shut else "away", "it has not dialled in since the server started"
+        )
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -238,8 +240,7 @@ class Machine:
             return
         self.calls.go_on(told, [served.linked.name for served in self._modules.values()])
         self._there.set()
-        known = self.known
-        self._stand("drained" if known is not None and known.is_drained else "running")
+        self._standing.become("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
         seen = {"last_seen_ms": _now_ms(), "address": self._address, "platform": told.platform, "version": told.version}
         await self._host.store.host_keys.note(self.name, **seen)
@@ -301,18 +302,15 @@ class Machine:
         if link.is_over or was_cut_off:
             said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
             log.warning("host_lost", host=self.name, reason=said)
-            self._stand("away", said)
+            self._standing.become("away", said)
             self._lose(said)
             return
         log.warning("host_away", host=self.name, reason=reason)
-        self._stand("disconnected" if is_shut else "away", reason or "the connection was closed")
+        self._standing.become("disconnected" if is_shut else "away", reason or "the connection was closed")
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
                 self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
         self._background.start(self._host.store.host_keys.note(self.name, last_seen_ms=_now_ms()))
-
-    def _stand(self, state: PlaceState, reason: str = "") -> None:
-        self._standing.become(state, reason)
 
     # -- without a connection ------------------------------------------------------------------------------------
 
@@ -388,7 +386,7 @@ class Machine:
         await self._host.store.host_keys.note(self.name, is_drained=is_on)
         self._tell_drained()
         if self.is_there and not is_on:
-            self._stand("running")
+            self._standing.become("running")
 
     @property
     def is_drained(self) -> bool:
@@ -399,12 +397,12 @@ class Machine:
         if self.is_there and self.is_drained:
             records = self.records()
             is_busy = any(record.calls or self._host.resources.list(owner=record.name) for record in records)
-            self._stand("draining" if is_busy else "drained")
+            self._standing.become("draining" if is_busy else "drained")
 
     async def shut(self) -> None:
         """End the connection, and keep it out until somebody lets it in again."""
         await self._host.store.host_keys.note(self.name, is_shut=True)
-        self._stand("disconnected")
+        self._standing.become("disconnected")
         if self._link is not None:
             self._link.peer.end("a person has disconnected this host")
 
@@ -412,7 +410,7 @@ class Machine:
         """Let it in again."""
         await self._host.store.host_keys.note(self.name, is_shut=False)
         if self._link is None:
-            self._stand("away", "it was let in again, and has not dialled in since")
+            self._standing.become("away", "it was let in again, and has not dialled in since")
 
     async def forget(self) -> None:
         """It was forgotten: end all that is of it."""

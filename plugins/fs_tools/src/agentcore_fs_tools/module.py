@@ -16,6 +16,7 @@ from agentcore.api import (
     known_to_models,
     tool,
 )
+from agentcore_fs_tools import results
 from agentcore_fs_tools.arguments import (
     COPY_SECONDS,
     LONG_SECONDS,
@@ -34,19 +35,6 @@ from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe
-from agentcore_fs_tools.results import (
-    CarriedFile,
-    CopiedPath,
-    EditedFile,
-    FileStatus,
-    FoundMatches,
-    FoundPaths,
-    Listing,
-    MovedPath,
-    ReadFile,
-    RemovedPath,
-    WrittenFile,
-)
 from agentcore_fs_tools.search.globbing import Order, glob
 from agentcore_fs_tools.search.grepping import grep
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
@@ -116,7 +104,7 @@ class FsTools(Module[FsSettings]):
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
-    ) -> ToolResult[ReadFile]:
+    ) -> ToolResult[results.ReadFile]:
         """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
         return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
@@ -148,7 +136,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Make missing folders above the file.", json_schema_extra=known_to_models())
         ] = False,
         encoding: Encoding = None,
-    ) -> ToolResult[WrittenFile]:
+    ) -> ToolResult[results.WrittenFile]:
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
@@ -195,7 +183,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Only show what would change.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = False,
         encoding: Encoding = None,
-    ) -> ToolResult[EditedFile]:
+    ) -> ToolResult[results.EditedFile]:
         """Change parts of a text file: replace exact texts, or apply a unified diff; shows the difference.
 
         `old` has to occur once, with its indentation, unless `all` is set; else nothing is changed.
@@ -230,7 +218,7 @@ class FsTools(Module[FsSettings]):
             Order, Field(description="`modified` gives the newest first.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = "modified",
         no_ignore: NoIgnore = False,
-    ) -> ToolResult[FoundPaths]:
+    ) -> ToolResult[results.FoundPaths]:
         """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
         return glob(
             ctx.workspace,
@@ -291,7 +279,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Let a match span lines.", json_schema_extra=known_to_models())
         ] = False,
         no_ignore: NoIgnore = False,
-    ) -> ToolResult[FoundMatches]:
+    ) -> ToolResult[results.FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
         return grep(
@@ -312,12 +300,12 @@ class FsTools(Module[FsSettings]):
             int,
             Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=known_to_models()),
         ] = 1,
-    ) -> ToolResult[Listing]:
+    ) -> ToolResult[results.Listing]:
         """List a folder, with the sizes of files, and what links point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
-    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[FileStatus]:
+    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[results.FileStatus]:
         """Tell type, size, time of the last change and permissions of a path; of a text its encoding and lines."""
         return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
 
@@ -342,7 +330,7 @@ class FsTools(Module[FsSettings]):
         recursive: Annotated[
             bool, Field(description="With all that is in a folder.", json_schema_extra=known_to_models())
         ] = False,
-    ) -> ToolResult[RemovedPath]:
+    ) -> ToolResult[results.RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()
         target = removable(ctx.workspace, path)
@@ -377,7 +365,7 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Overwrite = False,
-    ) -> ToolResult[MovedPath]:
+    ) -> ToolResult[results.MovedPath]:
         """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = removable(ctx.workspace, source)
@@ -407,7 +395,7 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Overwrite = False,
-    ) -> ToolResult[CopiedPath]:
+    ) -> ToolResult[results.CopiedPath]:
         """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = existing(ctx.workspace, source)
@@ -444,7 +432,7 @@ class FsTools(Module[FsSettings]):
         from_host: OnHost = None,
         to_host: OnHost = None,
         overwrite: Overwrite = False,
-    ) -> ToolResult[CarriedFile]:
+    ) -> ToolResult[results.CarriedFile]:
         """Copy one file from a machine to another. The person is asked each time. Folders: pack them first.
 
         Args:
