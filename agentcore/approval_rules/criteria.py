@@ -330,9 +330,6 @@ class RunsOn(TextCriterion):
     unknown = "it runs on the server"
     mismatch = "it does not run on a host like"
 
-    def __init__(self, pattern: str | None, roots: Sequence[str]) -> None:
-        super().__init__(pattern, roots)
-
     @classmethod
     def compile(cls, pattern: str | None, roots: Sequence[str]) -> _Matcher:
         return _NamePattern(pattern or "")

@@ -7,10 +7,11 @@ if TYPE_CHECKING:
     from agentcore.config.errors import ConfigError
     from agentcore.config.loading import AppConfig
     from agentcore.host.calls.call import CallOutcome, CallRequest
+    from agentcore.host.declarations.hosted_names import host_in
     from agentcore.host.discovery.families import load_config
     from agentcore.host.host import Host
 
-__all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "load_config"]
+__all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "host_in", "load_config"]
 
 _HOMES = {
     "AppConfig": "agentcore.config.loading",
@@ -18,6 +19,7 @@ _HOMES = {
     "CallRequest": "agentcore.host.calls.call",
     "ConfigError": "agentcore.config.errors",
     "Host": "agentcore.host.host",
+    "host_in": "agentcore.host.declarations.hosted_names",
     "load_config": "agentcore.host.discovery.families",
 }
 

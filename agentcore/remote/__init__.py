@@ -1,23 +1,53 @@
-"""Modules that run elsewhere: in a process of their own, and what links them to their server."""
+"""Modules that run elsewhere: in a process of their own, on another machine, and what links them to their server."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agentcore.config.loading import AppConfig
-    from agentcore.remote.places.hosts import Hosts
+    from agentcore.remote.hosts import Hosts
+    from agentcore.remote.wire.frames import PROTOCOL
+    from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
+
+__all__ = [
+    "CLOSE_SECONDS",
+    "HEARTBEAT_SECONDS",
+    "MESSAGE_BYTES",
+    "PROTOCOL",
+    "SOCKET_PATH",
+    "Hosts",
+    "end_all_outliving",
+    "places_of",
+]
+
+_HOMES = {
+    "CLOSE_SECONDS": "agentcore.remote.wire.web_socket",
+    "HEARTBEAT_SECONDS": "agentcore.remote.wire.web_socket",
+    "Hosts": "agentcore.remote.hosts",
+    "MESSAGE_BYTES": "agentcore.remote.wire.web_socket",
+    "PROTOCOL": "agentcore.remote.wire.frames",
+    "SOCKET_PATH": "agentcore.remote.wire.web_socket",
+}
 
 
 async def end_all_outliving(state: "Path") -> list[str]:
     """Have the hosts end that outlive the server of a state folder; gives the names of those that ran."""
-    from agentcore.remote.places.hosts import end_all_outliving as end_all  # noqa: PLC0415 - as below
+    from agentcore.remote.hosts import end_all_outliving as end_all  # noqa: PLC0415 - as below
 
     return await end_all(state)
 
 
 def places_of(config: "AppConfig") -> "Hosts":
     """The hosts that app.json names, and those that dial in, for a host to be opened with."""
-    from agentcore.remote.places.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
+    from agentcore.remote.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
 
     return Hosts(config)
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs little of this room
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

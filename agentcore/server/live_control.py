@@ -14,8 +14,7 @@ from agentcore.api import Principal
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals import PolicyChange, Proposal
-from agentcore.host.declarations.manifest import Manifest
-from agentcore.host.modules import ModuleRoute
+from agentcore.host.modules import ModuleRecord, ModuleRoute
 from agentcore.server.confirmation import propose
 
 _READING = frozenset(("GET", "HEAD"))
@@ -70,7 +69,7 @@ class LiveControl:
         Raises:
             ToolError: `module_not_found`.
         """
-        self._manifest(module)
+        self._record(module)
         if self.may_act(by, module):
             return ControlState("granted")
         change = self._waiting((by.id, module))
@@ -93,18 +92,17 @@ class LiveControl:
         return (
             by.kind != "page"
             or not self._host.registry.runs_page_scripts
-            or self._manifest(module).runs_scripts_in_page
+            or self._record(module).manifest.runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )
 
-    def _manifest(self, module: str) -> Manifest:
-        """What a module says of itself, the server's own or one on another machine.
+    def _record(self, module: str) -> ModuleRecord:
+        """A module, the server's own or one on another machine.
 
         Raises:
             ToolError: `module_not_found`.
         """
-        hosted = self._host.registry.hosted.get(module)
-        return (hosted or self._host.modules.get(module)).manifest
+        return self._host.registry.hosted.get(module) or self._host.modules.get(module)
 
     def refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
         """Why a message is held back from a module; None: it may pass."""

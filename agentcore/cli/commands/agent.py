@@ -49,8 +49,7 @@ def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca
     from agentcore.host import load_config
     from agentcore.host.containment import bounded_runner
     from agentcore.host.process_privacy import keep_secrets
-    from agentcore.remote.dialling.agent import Told, run_agent
-    from agentcore.remote.dialling.connection import NotLetIn, Server
+    from agentcore.remote.dialling import NotLetIn, Server, Told, run_agent
     from agentcore.server.logging import configure_logging, keep_log
     from agentcore.store.state import StateDir
 

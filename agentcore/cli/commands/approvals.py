@@ -52,7 +52,7 @@ def explain(
     """
     from agentcore.cli.arguments import parse_arguments, schema_of
     from agentcore.cli.backend.opening import open_backend
-    from agentcore.cli.terminal.explanation_text import explanation_lines
+    from agentcore.cli.terminal.approval_text import explanation_lines
     from agentcore.cli.terminal.output import print_json
 
     with open_backend(config_path) as backend:
@@ -135,7 +135,7 @@ def _grant_row(grant: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _print_trial(found: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.explanation_text import COLOURS
+    from agentcore.cli.terminal.approval_text import COLOURS
     from agentcore.cli.terminal.output import note, print_table
 
     different, undecided = found["different"], found["undecided"]

@@ -8,8 +8,7 @@ from typing import Any
 from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig
-from agentcore.config.hosts import RemoteHostConfig
+from agentcore.config import AppConfig, RemoteHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
 _SECONDS = 30.0

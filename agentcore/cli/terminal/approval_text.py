@@ -1,8 +1,8 @@
-"""A call as a person has to see it before deciding: whole, and with nothing in it that cannot be seen."""
+"""A call as a person has to see it before deciding: whole, with nothing in it that cannot be seen; and why it runs."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
 
 from agentcore.approval_rules import touched
 from agentcore.cli.terminal.output import painted
@@ -10,6 +10,7 @@ from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.policy import GrantOffer
 
+COLOURS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _INDENT = "    "
 
 
@@ -89,3 +90,21 @@ def diff_line(line: str, stream: Any) -> str:
 
 def _one_line(text: str) -> str:
     return all_visible(text).replace("\n", "<U+000A>").replace("\t", "<U+0009>")
+
+
+def explanation_lines(found: Mapping[str, Any], stream: TextIO) -> Iterator[str]:
+    """What `POST /api/approvals/explain` answers, line by line.
+
+    Args:
+        found: The answer.
+        stream: Where it will be shown, for the colours.
+    """
+    yield f"{painted(found['decision'], COLOURS[found['decision']], stream, bold=True)}  by {found['by']}"
+    yield f"  why      {all_visible(found['reason'])}"
+    yield f"  mode     {found['mode']}"
+    yield f"  effects  {', '.join(found['effects'])}"
+    for kind in found["touches"]:
+        yield from (f"  {kind['label']['en'].lower():<8} {all_visible(value)}" for value in kind["values"])
+    for each in found["considered"]:
+        says = "means it" if each["matches"] else all_visible(each["reason"])
+        yield f"  {each['place']} ({each['decision']}): {says}"

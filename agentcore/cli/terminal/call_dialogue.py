@@ -4,9 +4,8 @@ import json
 import sys
 from typing import Self
 
-from agentcore.cli.terminal.approval_text import approval_text
+from agentcore.cli.terminal.approval_text import approval_text, explanation_lines
 from agentcore.cli.terminal.editor import edit_text
-from agentcore.cli.terminal.explanation_text import explanation_lines
 from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.terminal.visible_text import all_visible, json_safe

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
-    from agentcore.host.calls.conversation import no_session
+    from agentcore.host.calls.conversation import Inquiry, Reply, no_session
     from agentcore.host.calls.forms import FIELDS, read_answers, shown_form
-    from agentcore.host.calls.inquiry import Inquiry, Reply
     from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut
     from agentcore.host.calls.permission import refused
 
@@ -34,9 +33,9 @@ _HOMES = {
     "CallOutcome": "agentcore.host.calls.call",
     "CallRequest": "agentcore.host.calls.call",
     "FIELDS": "agentcore.host.calls.forms",
-    "Inquiry": "agentcore.host.calls.inquiry",
+    "Inquiry": "agentcore.host.calls.conversation",
     "ModelReader": "agentcore.host.calls.call",
-    "Reply": "agentcore.host.calls.inquiry",
+    "Reply": "agentcore.host.calls.conversation",
     "SaveArtifact": "agentcore.host.calls.model_part",
     "cut": "agentcore.host.calls.model_part",
     "no_session": "agentcore.host.calls.conversation",

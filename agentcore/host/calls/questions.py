@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Asker, Call
-from agentcore.host.calls.conversation import Conversation
+from agentcore.host.calls.conversation import Conversation, Inquiry, Reply, declined
 from agentcore.host.calls.forms import FormField, read_answers, read_form
-from agentcore.host.calls.inquiry import Inquiry, Reply, declined
 
 URL_CHARS = 2048
 

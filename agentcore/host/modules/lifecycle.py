@@ -1,7 +1,6 @@
 """The life of a module, from its name to its end; of several at once, in the order that they need one another."""
 
 import asyncio
-import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -12,9 +11,7 @@ import structlog
 from agentcore.api import Module
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, LEFTOVERS_NAMED
 from agentcore.config.errors import ConfigError
-from agentcore.config.loading import AppConfig
 from agentcore.config.problems import problems_of_faults
-from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.approvals.definition_review import INSTRUCTIONS, DefinitionReview
 from agentcore.host.containment.containment import run_contained
@@ -25,6 +22,7 @@ from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotIn
 from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
+from agentcore.host.modules.hooks import bind, call_hook
 from agentcore.host.modules.hosted_runtime import HostedRuntime
 from agentcore.host.modules.leftovers import Stay, Surroundings, clear_up
 from agentcore.host.modules.module_record import ModuleRecord, ModuleState
@@ -126,11 +124,11 @@ class Lifecycle:
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, self._services, self._refresh_later)
         if issubclass(type(record.plugin), Module):
-            await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
+            await bind(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
-        await _call_hook(record, "init", limit_s, runtime=record.runtime)
-        await self._take_definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
-        await loader.component(record, await _call_hook(record, "get_web_component", HOOK_SECONDS))
+        await call_hook(record, "init", limit_s, runtime=record.runtime)
+        await self._take_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        await loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
         if record.found is not None:
             version = record.origin.get("version", "")
             await self._sources.loaded(record.name, record.found.source, version)
@@ -155,7 +153,7 @@ class Lifecycle:
             plugin = await loader.make(record, record.loaded.target, self._config)
             await loader.adopt(record, plugin, self._config.locale)
         if record.settings is None:
-            read = asyncio.to_thread(_settings, self._config, record)
+            read = asyncio.to_thread(loader.settings, record, self._config)
             record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
     async def _prepare_elsewhere(self, record: ModuleRecord, place: Place) -> None:
@@ -173,7 +171,7 @@ class Lifecycle:
         record.fingerprint = record.placed.fingerprint
         await loader.adopt(record, record.placed, self._config.locale)
         if record.settings is None:
-            raw = await asyncio.to_thread(_raw_settings, self._config, record)
+            raw = await asyncio.to_thread(loader.raw_settings, record, self._config)
             checking = record.placed.check_settings(raw.values)
             faults = await run_contained(checking, HOOK_SECONDS, f"settings:{record.name}", record.name)
             if faults and record.manifest.settings is not None:
@@ -237,8 +235,8 @@ class Lifecycle:
         try:
             await loader.adopt_hosted(record, plugin, self._config.locale)
             record.runtime = HostedRuntime(record, self._services, self._refresh_later)
-            await _call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
-            await self._take_definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+            await call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
+            await self._take_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
         except asyncio.CancelledError:
             self._mark(record, "failed", "it was not taken in")
             raise
@@ -318,7 +316,7 @@ class Lifecycle:
     async def _release(self, record: ModuleRecord) -> None:
         """Call `shutdown`, and take back whatever the module was given; nothing of it stays behind."""
         try:
-            await _call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
+            await call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -426,7 +424,7 @@ class Lifecycle:
 
     async def _refresh(self, record: ModuleRecord) -> None:
         try:
-            given = await _call_hook(record, "get_tool_definitions", HOOK_SECONDS)
+            given = await call_hook(record, "get_tool_definitions", HOOK_SECONDS)
             if record.state == "ready":
                 await self._take_definitions(record, given)
                 self.merge()
@@ -444,34 +442,3 @@ class Lifecycle:
         """Tell pages that something about a module is another now."""
         state, reason = record.state, record.reason
         self._services.events.publish("module.stateChanged", {"module": record.name, "state": state, "reason": reason})
-
-
-def _settings(config: AppConfig, record: ModuleRecord) -> Any:
-    """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
-    raw = _raw_settings(config, record)
-    return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
-
-
-def _raw_settings(config: AppConfig, record: ModuleRecord) -> RawSettings:
-    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
-    return loader.resolved(record, config, given)
-
-
-async def _bind(record: ModuleRecord) -> None:
-    record.plugin.bind(record.runtime)
-
-
-async def _call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
-    """Call one hook of one module: a sync one in a thread, both under the limit."""
-    impl = module.hooks.get(hook)
-    if impl is None:
-        return None
-    return await run_contained(_run_hook(impl, values), limit_s, f"{hook}:{module.name}", module.name)
-
-
-async def _run_hook(impl: Any, values: dict[str, Any]) -> Any:
-    arguments = [values[name] for name in impl.argnames]
-    if inspect.iscoroutinefunction(impl.function):
-        return await impl.function(*arguments)
-    result = await asyncio.to_thread(impl.function, *arguments)
-    return await result if inspect.isawaitable(result) else result

@@ -10,7 +10,7 @@ from typing import Any
 from agentcore.api.module import Module, tool_faults
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
-from agentcore.config.settings_of_modules import RawSettings
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.declarations.components import read_component
@@ -62,6 +62,18 @@ def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSe
     found = references_of(config).resolve(raw.values, raw.origins)
     record.mask(found.secrets)
     return RawSettings(raw.key, found.values, raw.origins)
+
+
+def raw_settings(record: ModuleRecord, config: AppConfig) -> RawSettings:
+    """What is set for a module, with what its references stand for."""
+    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    return resolved(record, config, given)
+
+
+def settings(record: ModuleRecord, config: AppConfig) -> Any:
+    """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
+    raw = raw_settings(record, config)
+    return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
 
 
 async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:

@@ -5,9 +5,9 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -19,7 +19,6 @@ from agentcore.bounds import (
     ICON_BYTES,
     REASON_CHARS,
     REOPENING_BYTES,
-    RESOURCE_QUEUE,
     RESOURCES_PER_SESSION,
     RESOURCES_REMEMBERED,
 )
@@ -30,24 +29,12 @@ from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
+from agentcore.host.resources.turns import Entry, OnRelease, enter, leave, not_found, wake_all
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
 
 _ENDED = "{!r} ended with an earlier run of the server; name none, for the first of this session"
-
-OnRelease = Callable[[Resource], Awaitable[None]]
-
-
-@dataclass(eq=False)
-class _Entry:
-    resource: Resource
-    owner: str
-    on_release: OnRelease | None = None
-    is_planned: bool = False
-    is_used: bool = False
-    busy: bool = False
-    queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +57,8 @@ class ResourceRegistry:
 
     def __init__(self, events: EventBus) -> None:
         self._events = events
-        self._entries: dict[str, _Entry] = {}
-        self._planned: dict[tuple[str, str], dict[str, _Entry]] = {}
+        self._entries: dict[str, Entry] = {}
+        self._planned: dict[tuple[str, str], dict[str, Entry]] = {}
         self._next_index: dict[tuple[str, str], int] = {}
         self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
         self._ended: dict[tuple[str, str], dict[int, str | None]] = {}
@@ -117,7 +104,7 @@ class ResourceRegistry:
         entry = self._find_planned(resource_id)
         return None if entry is None else entry.resource
 
-    def _find_planned(self, resource_id: str) -> _Entry | None:
+    def _find_planned(self, resource_id: str) -> Entry | None:
         entries = (entry for planned in self._planned.values() for entry in planned.values())
         return next((entry for entry in entries if entry.resource.resource_id == resource_id), None)
 
@@ -169,7 +156,7 @@ class ResourceRegistry:
         if resource.resource_id != _id_of(series, resource.index) or (entry is not None and entry.owner != owner):
             raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
         if entry is None:
-            entry = self._entries[resource.resource_id] = _Entry(resource, owner, on_release)
+            entry = self._entries[resource.resource_id] = Entry(resource, owner, on_release)
             self._next_index[series] = max(self._next_index.get(series, 0), resource.index + 1)
             self._changed(resource)
         return entry.resource
@@ -249,14 +236,14 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_not_found`.
         """
-        found: _Entry | None = None
+        found: Entry | None = None
         for entry in self._entries.values():
             if entry.resource.resource_type == resource_type and entry.resource.keys.get(key) == value:
                 if host_in(entry.owner) == host:
                     return entry.resource
                 found = found or entry
         if found is None:
-            raise _not_found(value)
+            raise not_found(value)
         return found.resource
 
     def why_gone(self, resource_type: str, key: str | None, value: str, session_id: str | None) -> str:
@@ -326,14 +313,14 @@ class ResourceRegistry:
             ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
         """
         entry = self._find(resource_id)
-        await _enter(entry)
+        await enter(entry)
         try:
             if self._entries.get(resource_id) is not entry:
-                raise _not_found(resource_id)
+                raise not_found(resource_id)
             entry.resource.last_used_at_ms = _now_ms()
             yield entry.resource
         finally:
-            _leave(entry)
+            leave(entry)
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
         """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored."""
@@ -344,7 +331,7 @@ class ResourceRegistry:
         if reason:
             self._gone.append(_Gone.of(entry.resource, reason))
         entry.resource.status = "closed"
-        _wake_all(entry, reason)
+        wake_all(entry, reason)
         if entry.on_release is not None:
             try:
                 await run_contained(_end(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
@@ -365,7 +352,7 @@ class ResourceRegistry:
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id, reason=reason)
 
-    def _make(self, owner: str, resource_type: str, session_id: str) -> _Entry:
+    def _make(self, owner: str, resource_type: str, session_id: str) -> Entry:
         series = (session_id, resource_type)
         living = sum(
             1 for entry in self._entries.values() if (entry.resource.session_id, entry.resource.resource_type) == series
@@ -387,40 +374,16 @@ class ResourceRegistry:
             created_at_ms=now,
             last_used_at_ms=now,
         )
-        return _Entry(resource, owner)
+        return Entry(resource, owner)
 
-    def _find(self, resource_id: str, owner: str | None = None) -> _Entry:
+    def _find(self, resource_id: str, owner: str | None = None) -> Entry:
         entry = self._entries.get(resource_id)
         if entry is None or owner not in (None, entry.owner):
-            raise _not_found(resource_id)
+            raise not_found(resource_id)
         return entry
 
     def _changed(self, resource: Resource) -> None:
         self._events.publish("resource.stateChanged", self.to_json(resource), session_id=resource.session_id)
-
-
-async def _enter(entry: _Entry) -> None:
-    if not entry.busy:
-        entry.busy = True
-        return
-    if len(entry.queue) >= RESOURCE_QUEUE:
-        raise ToolError(
-            "resource_busy",
-            f"{RESOURCE_QUEUE} calls wait for {entry.resource.resource_id!r} already; try again later",
-            retryable=True,
-            resource_id=entry.resource.resource_id,
-            limit=RESOURCE_QUEUE,
-        )
-    turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    entry.queue.append(turn)
-    try:
-        await turn
-    except asyncio.CancelledError:
-        if turn.done() and not turn.cancelled():
-            _leave(entry)  # the turn came together with the cancellation: hand it on
-        elif turn in entry.queue:
-            entry.queue.remove(turn)
-        raise
 
 
 def _set_icon(resource: Resource, icon: Image) -> None:
@@ -438,24 +401,7 @@ def _set_reopening(resource: Resource, reopening: Reopening) -> None:
     resource.reopening = (tool, json.loads(encoded)) if tool else None
 
 
-def _leave(entry: _Entry) -> None:
-    """Hand the turn to the next who still waits; `busy` stays set on the way."""
-    while entry.queue:
-        turn = entry.queue.popleft()
-        if not turn.done():
-            turn.set_result(None)
-            return
-    entry.busy = False
-
-
-def _wake_all(entry: _Entry, reason: str) -> None:
-    for turn in entry.queue:
-        if not turn.done():
-            turn.set_exception(_not_found(entry.resource.resource_id, reason))
-    entry.queue.clear()
-
-
-async def _end(entry: _Entry) -> None:
+async def _end(entry: Entry) -> None:
     if entry.on_release is not None:
         await entry.on_release(entry.resource)
 
@@ -463,12 +409,6 @@ async def _end(entry: _Entry) -> None:
 def _id_of(series: tuple[str, str], index: int) -> str:
     session_id, resource_type = series
     return f"{resource_type}_{session_id}_{index}"
-
-
-def _not_found(resource_id: str, reason: str = "") -> ToolError:
-    message = reason or f"there is no resource {resource_id!r}; it was closed, or belongs to another session"
-    # a reason may hold words from outside, such as a page's address
-    return ToolError("resource_not_found", message, untrusted=bool(reason), resource_id=resource_id)
 
 
 def _now_ms() -> int:

@@ -7,27 +7,28 @@ ends the connection, and with it all that the host held.
 
 import asyncio
 import contextlib
-import re
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 
 from agentcore.api import ToolResult
-from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.host import Host
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlaceReport, PlaceState
 from agentcore.host.modules.tool_registry import HostFacts
+from agentcore.remote.machines.calls import MachineCalls, host_away
+from agentcore.remote.machines.greeting import HELLO_SECONDS, check_greeting
+from agentcore.remote.machines.hearing import may_hear
 from agentcore.remote.machines.module import HostedModule, hosted_module
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.link import HostLink
-from agentcore.remote.places.linked_module import LinkedModule, gone
-from agentcore.remote.places.sent_calls import SentCall, SentCalls
+from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.standing import Standing
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Peer, Transport
@@ -36,17 +37,8 @@ from agentcore.store.credentials.host_keys import KnownHost
 
 log = structlog.get_logger(__name__)
 
-HELLO_SECONDS = 15.0
-"""How long a host may take to greet, and then to say what lives in it."""
-
 _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
-_LEFT_SECONDS = 0.3
-_MODULES = 200
-_MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-
-_HEARD = frozenset(("stop.changed", "session.deleted"))
-"""Events of the server itself that modules of other machines may hear of, beside those of their own resources."""
 
 
 @dataclass(eq=False)
@@ -71,7 +63,7 @@ class Machine:
         self.name, self._host, self._keeps = known.name, host, dict(keeps)
         self._loop = asyncio.get_running_loop()
         self._standing = Standing(known.name, host.events)
-        self.calls = SentCalls(_Nobody(), host.resources, dict, outlives=True)  # type: ignore[arg-type]  # until a link
+        self.calls = MachineCalls(known.name, host.resources, host.calls.carried_on, lambda: self.is_there)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
@@ -104,11 +96,6 @@ class Machine:
         """The workspace folders there, as it says."""
         return () if self._told is None else self._told.workspace
 
-    @property
-    def platform(self) -> str:
-        """The system of its machine, as it says."""
-        return "" if self._told is None else self._told.platform
-
     def report(self) -> PlaceReport:
         """See `Place.report`."""
         known, told = self.known, self._told
@@ -136,7 +123,7 @@ class Machine:
             ToolError: `host_away`.
         """
         if self._link is None:
-            raise self._away()
+            raise host_away(self.name)
 
     async def wait_until_there(self, timeout_s: float) -> None:
         """Wait until it takes calls.
@@ -150,11 +137,7 @@ class Machine:
             async with asyncio.timeout(timeout_s):
                 await self._there.wait()
         if not self.is_there:
-            raise self._away()
-
-    def _away(self) -> ToolError:
-        message = f"host {self.name!r} is not connected; nothing was done: try again when it is back"
-        return ToolError("host_away", message, retryable=True, host=self.name)
+            raise host_away(self.name)
 
     # -- connections -------------------------------------------------------------------------------------------
 
@@ -196,7 +179,7 @@ class Machine:
                 on_end=lambda reason: self._ended(link, reason),
             )
             link.resources.over = self._over
-            link.may_hear = self._may_hear
+            link.may_hear = partial(may_hear, self.name, self._host.resources)
             links.append(link)
             return link.peer
 
@@ -215,7 +198,7 @@ class Machine:
         """A host has greeted: nothing else is read before this."""
         if self._is_closed:
             raise LinkError("the server is stopping")
-        _check(told, self.name)
+        check_greeting(told, self.name)
         former, self._link = self._link, link
         if former is not None:
             former.peer.end("the host has dialled in anew")
@@ -228,8 +211,8 @@ class Machine:
         if told.instance not in (former_instance, self._lost_instance):
             self._over.clear()  # what another start of its program had is gone
         if not is_same:
-            self._end_calls(f"the program of host {self.name!r} was started anew")
-        link.take_over(self.calls, told)
+            self.calls.end(f"the program of host {self.name!r} was started anew")
+        link.take_over(self.calls.sent, told)
         for member in told.members if is_same else ():
             served = self._modules.get(member.name)
             if served is not None and served.linked.number == member.module:
@@ -259,7 +242,7 @@ class Machine:
             return
         if link is not self._link:
             return
-        self._go_on_with_calls(told)
+        self.calls.go_on(told, [served.linked.name for served in self._modules.values()])
         self._there.set()
         known = self.known
         self._stand("drained" if known is not None and known.is_drained else "running")
@@ -359,7 +342,7 @@ class Machine:
         """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
         self._lost_instance, self._instance = self._instance, ""
         self._end_timers()
-        self._end_calls(reason)
+        self.calls.end(reason)
         self.miss()
         self._later(self._lose_modules(reason))
 
@@ -383,88 +366,11 @@ class Machine:
             timer.cancel()
         self._timers.clear()
 
-    def _end_calls(self, reason: str) -> None:
-        """Calls that were sent have an end that nobody knows; those that were not can be made again."""
-        for number, sent in self.calls.waiting:
-            assert sent.result is not None  # noqa: S101 - those that wait have one
-            if not sent.result.done():
-                sent.result.set_exception(gone(sent.module.name, reason) if sent.is_sent else self._away())
-            self.calls.close(number)
-
-    # -- calls -------------------------------------------------------------------------------------------------
-
     async def call(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """Have a call carried out, once, over this connection or a later one.
-
-        Raises:
-            ToolError: What ended it; `host_away`: it was never sent, because the host did not come back in time.
-            Exception: What else the module raised.
-        """
-        number, sent = self.calls.open(context, module)
-        sent.result, sent.asked = self._loop.create_future(), (tool, arguments)
-        timer: asyncio.TimerHandle | None = None
-        try:
-            if self.is_there:
-                self._send(number, sent)
-            elif context.deadline:
-                timer = self._loop.call_at(context.deadline - _LEFT_SECONDS, self._give_up_call, sent)
-            return await sent.result
-        except asyncio.CancelledError:
-            if sent.is_sent:
-                await self.calls.cancel(number, sent)
-            raise
-        finally:
-            if timer is not None:
-                timer.cancel()
-            self.calls.close(number)
-            sent.end_work()
-
-    def _send(self, number: int, sent: SentCall) -> None:
-        assert sent.asked is not None and sent.result is not None  # noqa: S101, PT018 - set when the call was made
-        try:
-            encoded = to_json(self.calls.message("tool.call", number, sent, *sent.asked))
-            self.calls.peer.send_encoded(encoded)
-            sent.is_sent = True
-        except ToolError as exc:  # it is too large
-            sent.result.set_exception(exc)
-
-    def _give_up_call(self, sent: SentCall) -> None:
-        if not sent.is_sent and sent.result is not None and not sent.result.done():
-            sent.result.set_exception(self._away())
-
-    def _go_on_with_calls(self, told: Hello) -> None:
-        """Have each call end once: what the host has begun it goes on with, what never reached it is sent again."""
-        there = {(each.call, each.n) for each in told.calls}
-        waiting = self.calls.waiting
-        for number, sent in waiting:
-            assert sent.result is not None  # noqa: S101 - those that wait have one
-            if sent.result.done():
-                continue
-            if (sent.context.call_id, number) in there:
-                self.calls.resume(number, sent)
-            elif sent.is_sent and number <= told.highest:
-                sent.result.set_exception(_interrupted(self.name))
-            else:
-                self._send(number, sent)
-        own = {number for number, _ in waiting}
-        carried_on = self._host.calls.carried_on
-        modules = [served.linked.name for served in self._modules.values()]
-        for each in told.calls:
-            if each.n not in own:
-                end = self.calls.carrying_on(each.call, each.n)
-                if not carried_on.take_up(each.call, modules, each.left_ms / 1000, end):
-                    self.calls.disown(each.call, each.n)
-        carried_on.give_up_rest(self.name)
-
-    def _may_hear(self, event: Mapping[str, Any]) -> bool:
-        """Whether an event is any business of this host's."""
-        kind, resource_id = event.get("type"), event.get("resourceId")
-        if kind in _HEARD or (isinstance(kind, str) and kind.startswith(f"{self.name}/")):
-            return True
-        owner = self._host.resources.owner_of(resource_id) if isinstance(resource_id, str) else None
-        return owner is not None and owner.startswith(f"{self.name}/")
+        """See `MachineCalls.call`."""
+        return await self.calls.call(module, context, tool, arguments)
 
     # -- what a person does --------------------------------------------------------------------------------------
 
@@ -512,12 +418,12 @@ class Machine:
     def tell_origins(self) -> None:
         """Tell the host where the server can be reached now."""
         if self.is_there:
-            self.calls.peer.tell({"type": "origins", "ownOrigins": sorted(self._host.own_origins())})
+            self.calls.sent.peer.tell({"type": "origins", "ownOrigins": sorted(self._host.own_origins())})
 
     def let_go(self) -> None:
         """The server ends: its calls end here, and not there."""
         self._is_closed = True
-        self.calls.let_go()
+        self.calls.sent.let_go()
         if self._link is not None:
             self._link.goes_on = True
             self._link.peer.end()
@@ -542,49 +448,6 @@ class Machine:
         task = self._loop.create_task(work, name=f"host:{self.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-class _Nobody:
-    """In the place of a link before the first one."""
-
-    ended = ""
-
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Nobody is told."""
-
-
-def _check(told: Hello, name: str) -> None:
-    """See that a greeting is one of a host on another machine.
-
-    Raises:
-        LinkError: It is none.
-    """
-    if told.name != name:
-        raise LinkError(f"it calls itself {told.name[:100]!r}, and its key is that of {name!r}")
-    if not told.instance:
-        raise LinkError("it does not say which start of its program it is")
-    check_members(told)
-
-
-def check_members(told: Hello) -> None:
-    """See that what a host says of its modules can be told apart.
-
-    Raises:
-        LinkError: It cannot.
-    """
-    names, numbers = [each.name for each in told.members], [each.module for each in told.members]
-    if len(names) > _MODULES or len(set(names)) != len(names) or len(set(numbers)) != len(numbers):
-        raise LinkError(f"more than {_MODULES} modules, or two of one name or number")
-    for each in names:
-        if not _MODULE_NAME.fullmatch(each):
-            raise LinkError(f"{each[:100]!r} is no name of a module")
-
-
-def _interrupted(host: str) -> ToolError:
-    message = (
-        f"host {host!r} does not know of this call any more, which it had begun; whether it had an effect is not known"
-    )
-    return ToolError("interrupted", message, host=host)
 
 
 def _now_ms() -> int:

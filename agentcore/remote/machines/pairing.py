@@ -13,7 +13,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
 from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.declarations.definitions import read_definition
-from agentcore.remote.machines.machine import HELLO_SECONDS, check_members
+from agentcore.remote.machines.greeting import HELLO_SECONDS, check_members
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.handlers import Handlers
 from agentcore.remote.places.messages import Nothing

@@ -8,7 +8,7 @@ from pydantic import Field
 from agentcore.errors import ToolError
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, PlaceReport, title_of
-from agentcore.remote.places.hosts import Hosts
+from agentcore.remote import Hosts
 from agentcore.server.wire import WireModel
 
 

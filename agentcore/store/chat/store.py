@@ -5,7 +5,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from agentcore.store.chat.calls import (
+    CALL_COLUMNS,
+    call_of_host,
+    calls_of,
+    find_call,
+    move_call,
+    open_calls,
+    waiting_calls,
+)
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
+from agentcore.store.chat.hosts import SessionHosts
 from agentcore.store.chat.messages import insert_message, told_messages
 from agentcore.store.chat.owners import SessionOwners
 from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
@@ -24,7 +34,6 @@ from agentcore.store.chat.search import matching_sessions
 from agentcore.store.database.database import Database
 
 _SESSION = ", ".join(ChatSessionRow._fields)
-_CALL = ", ".join(ChatCallRow._fields)
 _CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_id", "created_at_ms"}
 _CALL_CHANGEABLE = frozenset(
     (
@@ -48,14 +57,14 @@ class ChatStore:
     Attributes:
         queue: Messages that wait for their turn.
         owners: Whose sessions are, in memory.
+        hosts: On which hosts sessions act, in memory.
     """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database, self._now = database, now
         self.queue = QueueStore(database)
         self.owners = SessionOwners(database)
-        self._hosts: dict[str, str] | None = None
-        self._host_changes = 0
+        self.hosts = SessionHosts(database)
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
@@ -75,7 +84,7 @@ class ChatStore:
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
         made = await self._database.write(partial(_create, row._replace(host=host)), is_durable=True)
         self.owners.add(made.session_id, made.owner)
-        self._note_host(made.session_id, made.host)
+        self.hosts.note(made.session_id, made.host)
         return made
 
     async def find(self, session_id: str) -> ChatSessionRow | None:
@@ -104,7 +113,7 @@ class ChatStore:
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session and all that was said in it; False: there is none."""
-        self._note_host(session_id, None)
+        self.hosts.note(session_id, None)
         return await self._database.write(partial(_delete, session_id), is_durable=True)
 
     async def cut_off(self) -> list[str]:
@@ -120,25 +129,7 @@ class ChatStore:
         _check(values, _CHANGEABLE)
         await self._database.write(partial(_change, session_id, values), is_durable=True)
         if "host" in values:
-            self._note_host(session_id, await self._database.read(partial(_host, session_id)))
-
-    async def host_of(self, session_id: str) -> str | None:
-        """The host that was chosen for a session, as `ChatSessionRow.host`; asked of each call, so kept in memory."""
-        while self._hosts is None:
-            changes = self._host_changes
-            found = await self._database.read(_hosts)
-            if changes == self._host_changes:  # else what was read may be old by now
-                self._hosts = found
-        return self._hosts.get(session_id)
-
-    def _note_host(self, session_id: str, host: str | None) -> None:
-        self._host_changes += 1
-        if self._hosts is None:
-            return
-        if host is None:
-            self._hosts.pop(session_id, None)
-        else:
-            self._hosts[session_id] = host
+            await self.hosts.look_again(session_id)
 
     # -- messages ----------------------------------------------------------------------------------------------
 
@@ -211,23 +202,23 @@ class ChatStore:
 
     async def open_calls(self, session_id: str) -> list[ChatCallRow]:
         """Calls of a session that the model has not been told the result of, in the model's order."""
-        return await self._database.read(partial(_open_calls, session_id))
+        return await self._database.read(partial(open_calls, session_id))
 
     async def find_call(self, session_id: str, tool_id: str) -> ChatCallRow | None:
         """One call of a session, if there is one."""
-        return await self._database.read(partial(_find_call, session_id, tool_id))
+        return await self._database.read(partial(find_call, session_id, tool_id))
 
     async def calls_of(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
         """Calls of a session by their ids."""
-        return await self._database.read(partial(_calls_of, session_id, tuple(tool_ids)))
+        return await self._database.read(partial(calls_of, session_id, tuple(tool_ids)))
 
     async def waiting(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
         """Ids of the calls that wait, by session."""
-        return await self._database.read(partial(_waiting, tuple(session_ids)))
+        return await self._database.read(partial(waiting_calls, tuple(session_ids)))
 
     async def call_of_host(self, call_id: str) -> ChatCallRow | None:
         """The call that waits under an id of the host."""
-        return await self._database.read(partial(_call_of_host, call_id))
+        return await self._database.read(partial(call_of_host, call_id))
 
     async def move(
         self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
@@ -238,7 +229,7 @@ class ChatStore:
         """
         _check(values, _CALL_CHANGEABLE)
         changes = {"state": after, **values}
-        work = partial(_move, session_id, tool_id, before=before, changes=changes, now_ms=self._now_ms())
+        work = partial(move_call, session_id, tool_id, before=before, changes=changes, now_ms=self._now_ms())
         return await self._database.write(work, is_durable=True)
 
     def _now_ms(self) -> int:
@@ -262,15 +253,6 @@ def _find(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | N
     query = f"SELECT {_SESSION} FROM chat_sessions WHERE session_id = ?"  # noqa: S608 - names of columns
     row = connection.execute(query, (session_id,)).fetchone()
     return None if row is None else ChatSessionRow(*row)
-
-
-def _host(session_id: str, connection: sqlite3.Connection) -> str | None:
-    row = connection.execute("SELECT host FROM chat_sessions WHERE session_id = ?", (session_id,)).fetchone()
-    return None if row is None else row[0]
-
-
-def _hosts(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT session_id, host FROM chat_sessions WHERE host IS NOT NULL"))
 
 
 def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:
@@ -360,7 +342,7 @@ def _append(
 ) -> list[int]:
     numbers = [insert_message(connection, session_id, now_ms, message) for message in messages]
     marks = ", ".join("?" * len(ChatCallRow._fields))
-    connection.executemany(f"INSERT INTO chat_calls ({_CALL}) VALUES ({marks})", calls)  # noqa: S608
+    connection.executemany(f"INSERT INTO chat_calls ({CALL_COLUMNS}) VALUES ({marks})", calls)  # noqa: S608
     settled = [(session_id, tool_id) for tool_id in settles]
     # results stand in the messages now: they are not kept twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
@@ -411,58 +393,3 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
         "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"
     )
     connection.execute(statement, (*earlier_summary(session_id, number, connection), session_id, number))
-
-
-def _open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
-    query = (
-        f"SELECT {_CALL} FROM chat_calls"  # noqa: S608 - names of columns
-        " WHERE session_id = ? AND state <> 'settled' ORDER BY number"
-    )
-    return [ChatCallRow(*row) for row in connection.execute(query, (session_id,))]
-
-
-def _find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
-    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id = ?"  # noqa: S608
-    row = connection.execute(query, (session_id, tool_id)).fetchone()
-    return None if row is None else ChatCallRow(*row)
-
-
-def _calls_of(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
-    marks = ", ".join("?" * len(tool_ids))
-    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
-    rows = (ChatCallRow(*row) for row in connection.execute(query, (session_id, *tool_ids)))
-    return {row.tool_id: row for row in rows}
-
-
-def _waiting(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
-    marks = ", ".join("?" * len(session_ids))
-    where = f"state = 'waiting' AND session_id IN ({marks})"
-    query = f"SELECT session_id, tool_id FROM chat_calls WHERE {where} ORDER BY number"  # noqa: S608
-    found: dict[str, list[str]] = {}
-    for session_id, tool_id in connection.execute(query, session_ids):
-        found.setdefault(session_id, []).append(tool_id)
-    return found
-
-
-def _call_of_host(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
-    query = f"SELECT {_CALL} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
-    row = connection.execute(query, (call_id,)).fetchone()
-    return None if row is None else ChatCallRow(*row)
-
-
-def _move(
-    session_id: str,
-    tool_id: str,
-    connection: sqlite3.Connection,
-    *,
-    before: ChatCallState,
-    changes: dict[str, str | int | None],
-    now_ms: int,
-) -> bool:
-    sets = ", ".join(f"{name} = ?" for name in changes)
-    statement = (
-        f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
-        " AND (expires_at_ms IS NULL OR expires_at_ms > ? OR ? <> 'approved')"
-    )
-    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before, now_ms, changes["state"]))
-    return changed.rowcount == 1

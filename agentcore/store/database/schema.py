@@ -404,7 +404,7 @@ _SEEN_DEFINITIONS_IN_ORDER = (
     "ALTER TABLE seen_definitions_in_order RENAME TO seen_definitions",
 )
 
-_HOST_KEYS = (
+_OTHER_MACHINES = (
     """
     CREATE TABLE host_keys (
         name TEXT PRIMARY KEY,
@@ -418,9 +418,6 @@ _HOST_KEYS = (
         is_drained INTEGER NOT NULL
     ) STRICT
     """,
-)
-
-_SESSION_HOST = (
     # the host on another machine that a person chose for the session; empty: the server; null: as its agent says
     "ALTER TABLE chat_sessions ADD COLUMN host TEXT",
 )
@@ -447,7 +444,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MCP_SESSIONS,
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
-    _SESSION_HOST,
-    _HOST_KEYS,
+    _OTHER_MACHINES,
 )
 """The statements of each step, in order."""

@@ -9,8 +9,7 @@ from pydantic import Field
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals import HostPairing, OfferedModule
-from agentcore.remote.wire.frames import PROTOCOL
-from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
+from agentcore.remote import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, PROTOCOL, SOCKET_PATH
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal

@@ -1,0 +1,69 @@
+"""The calls of chats in the database: read, found, and taken from one state to the next."""
+
+import sqlite3
+
+from agentcore.store.chat.rows import ChatCallRow, ChatCallState
+
+CALL_COLUMNS = ", ".join(ChatCallRow._fields)
+"""The columns of a call, in the order of its row."""
+
+
+def open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
+    """The calls of a session that have no end yet."""
+    query = (
+        f"SELECT {CALL_COLUMNS} FROM chat_calls"  # noqa: S608 - names of columns
+        " WHERE session_id = ? AND state <> 'settled' ORDER BY number"
+    )
+    return [ChatCallRow(*row) for row in connection.execute(query, (session_id,))]
+
+
+def find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    """One call of a session."""
+    query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE session_id = ? AND tool_id = ?"  # noqa: S608
+    row = connection.execute(query, (session_id, tool_id)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def calls_of(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
+    """Calls of a session, by the ids that their model gave them."""
+    marks = ", ".join("?" * len(tool_ids))
+    query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
+    rows = (ChatCallRow(*row) for row in connection.execute(query, (session_id, *tool_ids)))
+    return {row.tool_id: row for row in rows}
+
+
+def waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """The calls that wait for a person, by their sessions."""
+    marks = ", ".join("?" * len(session_ids))
+    where = f"state = 'waiting' AND session_id IN ({marks})"
+    query = f"SELECT session_id, tool_id FROM chat_calls WHERE {where} ORDER BY number"  # noqa: S608
+    found: dict[str, list[str]] = {}
+    for session_id, tool_id in connection.execute(query, session_ids):
+        found.setdefault(session_id, []).append(tool_id)
+    return found
+
+
+def call_of_host(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    """The call that waits under an id of the host's."""
+    query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
+    row = connection.execute(query, (call_id,)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def move_call(
+    session_id: str,
+    tool_id: str,
+    connection: sqlite3.Connection,
+    *,
+    before: ChatCallState,
+    changes: dict[str, str | int | None],
+    now_ms: int,
+) -> bool:
+    """Take a call from one state to another; False: it was not in the first, or its approval has expired."""
+    sets = ", ".join(f"{name} = ?" for name in changes)
+    statement = (
+        f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
+        " AND (expires_at_ms IS NULL OR expires_at_ms > ? OR ? <> 'approved')"
+    )
+    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before, now_ms, changes["state"]))
+    return changed.rowcount == 1
