@@ -248,12 +248,16 @@ class Machine:
 
     async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
-        there = {each.name: each for each in told.members}
-        for name, served in list(self._modules.items()):
-            member = there.get(name)
-            is_kept = is_same and member is not None and member.module == served.linked.number
-            if not is_kept or served.record.state != "ready":
-                await self._let_go_of(name, f"host {self.name!r} does not run it any more")
+        numbers = {each.name: each.module for each in told.members} if is_same else {}
+        leaving = [
+            name
+            for name, served in self._modules.items()
+            if numbers.get(name) != served.linked.number or served.record.state != "ready"
+        ]
+        if leaving:
+            self.miss()  # until its modules are there again, no other machine does what they were to do
+        for name in leaving:
+            await self._let_go_of(name, f"host {self.name!r} does not run it any more")
         for member in told.members:
             kept = self._modules.get(member.name)
             if kept is None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.remote.network.far_away import PROXY_PORT, far_away, near_place, why_not
-from tests.remote.network.linked import COUNTING, until
+from tests.remote.network.linked import COUNTING, text_of, until
 from tests.remote.network.machine import ROUTER, ROUTER_OUTSIDE
 from tests.remote.two_machines import Place
 
@@ -112,5 +112,5 @@ async def test_machine_that_loses_its_power_comes_back_with_its_key(away, tmp_pa
         await away.server.host_is("laptop", "running")
         assert (await calling)["error"]["type"] == "module_failed"
         (tmp_path / "go").touch()
-        assert (await away.server.call("work", number=2, folder=str(tmp_path)))["ok"]
+        text_of(await away.server.call("work", number=2, folder=str(tmp_path)))
     assert (tmp_path / "log").read_text().split() == ["1", "2"]
