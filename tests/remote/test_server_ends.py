@@ -127,4 +127,4 @@ async def test_host_that_outlives_goes_on_with_all_it_has_started_when_its_serve
         [call] = (await server.get("/api/calls?tool=work&limit=10"))["calls"] or [None]
         assert call is None or call["outcome"] not in ("interrupted", "cancelled")
         (await server._session.post("/api/stop")).release()
-    await _are_gone({pid})
+    await _are_gone(going_on)

@@ -20,6 +20,7 @@ from agentcore.remote.wire.frames import TEXT, frame
 from agentcore.remote.wire.socket_file import short_name
 from agentcore.secrets import is_secret_variable
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.supervision.descendants import kill_all_below
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 HELLO_SECONDS = 25.0
@@ -238,9 +239,11 @@ class OutlivingChild:
     def kill(self) -> None:
         """See `Child.kill`."""
         if self.pid is not None and not self._is_over:
-            for number in (signal.SIGCONT, signal.SIGKILL):
-                with contextlib.suppress(OSError):
-                    signal.pidfd_send_signal(self._pidfd, number)
+            # stopped, it starts nothing more
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
+                kill_all_below(self.pid)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         elif self._kill_unreached():
             assert self._process is not None  # noqa: S101 - it was killed
             with contextlib.suppress(subprocess.TimeoutExpired):
