@@ -7,7 +7,6 @@ ends the connection, and with it all that the host held.
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -244,13 +243,8 @@ class Machine:
         self._there.set()
         self._standing.become("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
-        seen = {
-            "last_seen_ms": int(time.time() * 1000),
-            "address": self._address,
-            "platform": told.platform,
-            "version": told.version,
-        }
-        await self._host.store.host_keys.note(self.name, **seen)
+        said = {"address": self._address, "platform": told.platform, "version": told.version}
+        await self._host.store.host_keys.saw(self.name, **said)
         await self._look_after(link)
 
     async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
@@ -317,7 +311,7 @@ class Machine:
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
                 self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
-        self._background.start(self._host.store.host_keys.note(self.name, last_seen_ms=int(time.time() * 1000)))
+        self._background.start(self._host.store.host_keys.saw(self.name))
 
     # -- without a connection ------------------------------------------------------------------------------------
 
