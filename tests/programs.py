@@ -14,6 +14,7 @@ _NAMES = {
     "nginx": ("nginx",),
     "caddy": ("caddy",),
     "openssl": ("openssl",),
+    "faketime": ("faketime",),
 }
 """Package of Debian to what it brings, one of which is enough."""
 

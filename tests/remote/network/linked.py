@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,11 +116,14 @@ class Linked:
 
 
 @asynccontextmanager
-async def linked(folder: Path, **near: Any) -> AsyncIterator[Linked]:
+async def linked(
+    folder: Path, *, environs: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}), **near: Any
+) -> AsyncIterator[Linked]:
     """A server with a host `laptop` that was let in, and what they leave behind looked for at the end.
 
     Args:
         folder: A new folder for both machines.
+        environs: What the environments of server and host have besides.
         near: Of the server's app.json, besides the relay's name.
     """
     (work := folder / "work").mkdir()
@@ -129,6 +132,8 @@ async def linked(folder: Path, **near: Any) -> AsyncIterator[Linked]:
         server_place = Place(folder / "near", **{"modules": [], "server": names, **near})
         host_place = Place(folder / "far", modules=["counting"])
         host_place.add_module("counting", COUNTING)
+        server_place.environ.update(environs[0])
+        host_place.environ.update(environs[1])
         async with serving(server_place) as server:
             relay.port = int(server.address.rpartition(":")[2])
             address = f"http://{LOOPBACK}:{relay.address[1]}"
