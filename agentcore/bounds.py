@@ -36,6 +36,9 @@ MCP_WAIT_SECONDS = 50.0
 CALL_NESTING = 8
 """Tools that call tools that call tools."""
 
+ASK_HOST_BYTES = 4 * 1024 * 1024
+"""What a module asks itself on another machine, its answer, and the bytes with each."""
+
 RESOURCE_QUEUE = 100
 """Calls that wait for one resource."""
 

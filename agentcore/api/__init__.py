@@ -6,6 +6,7 @@ from agentcore.api.background import Background
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
+from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.report import Report
@@ -46,6 +47,7 @@ __all__ = [
     "Field",
     "Folder",
     "HeldPaths",
+    "HostInfo",
     "Image",
     "LogLevel",
     "Login",

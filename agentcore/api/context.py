@@ -286,6 +286,30 @@ class ToolContext(Protocol):
         """
         ...
 
+    async def ask_host(
+        self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask the same module on a host on another machine, which answers by `Runtime.answer_hosts`.
+
+        For calls of a module in the process of the server alone, that no other machine has begun: what another machine
+        may reach is what it was asked to do, and no other machine. Nobody is asked about it: what goes where, the
+        call's own preview says. Cancelling the call cancels what is asked.
+
+        Args:
+            host: The host's name; empty: this very module, here.
+            request: JSON values, of at most 4 MiB.
+            data: Bytes, of at most 4 MiB.
+            timeout_s: How long to wait for the answer.
+        Returns:
+            The answer, JSON values that the other machine says: read them strictly; and its bytes, of at most 4 MiB.
+        Raises:
+            ToolError: `hosts_not_reachable`: the call may ask no host; `host_not_found`; `host_away`: it is not
+                connected, or was lost before it answered; `host_has_no_module`: the module does not run there, or
+                answers nothing; `host_timeout`; `message_too_large`; `host_failed`: the module there failed, or gave
+                no answer that can be read; or what the module there raised.
+        """
+        ...
+
     @property
     def session(self) -> ChatSession:
         """The chat session.

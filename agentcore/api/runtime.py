@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.hosts import AnswerHosts, HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.resource import Resources
@@ -184,5 +185,25 @@ class Runtime(Protocol):
         Args:
             address: What it is read by: that of `@tool(served_as=…)`, with values in place of the names in it. Who
                 reads it then calls the tool. Of many changes within a moment clients are told once.
+        """
+        ...
+
+    def hosts(self) -> Sequence[HostInfo]:
+        """The hosts on other machines that were let in, by name, connected or not.
+
+        The event `hosts.changed` tells when one was let in or forgotten, `host.stateChanged` when one comes or goes.
+        A module that runs elsewhere than in the process of the server is told of none.
+        """
+        ...
+
+    def answer_hosts(self, handler: AnswerHosts) -> None:
+        """Answer what the same module on the server asks this one, by `ToolContext.ask_host`.
+
+        The server asks within calls that it was permitted to make, and no other machine can: what is asked still is
+        read strictly, and paths in it go through `workspace`. A request that is cancelled cancels the handler.
+
+        Args:
+            handler: Gets the request, JSON values, and the bytes that come with it; gives the answer, and bytes of its
+                own. A raised `ToolError` is raised there.
         """
         ...

@@ -44,7 +44,7 @@ class ToolChat:
         live = self._turns.live.find(session_id)
         if live is not None and live.hosts is not None:
             return live.hosts
-        own = await self._host.store.chats.host_of(session_id)
+        own = await self._host.store.chats.hosts.of(session_id)
         if own is not None or not self._host.registry.has_hosts:
             return (own,) if own else ()
         session = await self._host.store.chats.find(session_id)

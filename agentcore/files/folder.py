@@ -143,6 +143,7 @@ class Folder:
         content: Iterable[bytes | memoryview],
         *,
         like: os.stat_result | None = None,
+        mode: int | None = None,
         keep_times: bool = False,
         overwrite: bool = True,
         is_durable: bool = True,
@@ -154,6 +155,7 @@ class Folder:
             name: The file.
             content: Its new content, in pieces.
             like: Permissions (and, where allowed, the owner) are taken from here; else as for a new file.
+            mode: Permissions of a file that is like no other one; None: as the system gives new files.
             keep_times: Whether the modification time is taken from `like`, too.
             overwrite: Whether a target is replaced; else it is EEXIST.
             is_durable: Whether the content is on the disk before the name is (one of many files of a copy need not be).
@@ -162,12 +164,14 @@ class Folder:
             The status of the new file.
         """
         temporary = b".agentcore-%s.tmp" % os.urandom(8).hex().encode("ascii")
-        fd = os.open(temporary, _CREATE_FLAGS, 0o666 if like is None else 0o600, dir_fd=self.fd)
+        fd = os.open(temporary, _CREATE_FLAGS, 0o666 if like is None and mode is None else 0o600, dir_fd=self.fd)
         try:
             try:
                 _write_all(fd, content)
                 if like is not None:
                     self._take_over(fd, name, like, keep_times=keep_times)
+                elif mode is not None:
+                    os.fchmod(fd, mode)
                 if is_durable:
                     os.fsync(fd)
                 status = os.fstat(fd)

@@ -241,6 +241,7 @@ class Workspace:
         create_parents: bool = False,
         overwrite: bool = True,
         expected: os.stat_result | None = None,
+        mode: int | None = None,
     ) -> bool:
         """Write a whole file: a crash, a full disk or any other failure leaves the old content or the new.
 
@@ -248,6 +249,7 @@ class Workspace:
 
         Args:
             expected: The status that the file had when it was read; another one by now is `file_changed`.
+            mode: Permissions of a file that is new; None: as the system gives new files.
         Returns:
             Whether the file is new.
         Raises:
@@ -269,7 +271,7 @@ class Workspace:
 
                 check()
             pieces = (content,) if isinstance(content, bytes) else content
-            parent.write_file(name, pieces, like=old, overwrite=overwrite, before_commit=check)
+            parent.write_file(name, pieces, like=old, mode=mode, overwrite=overwrite, before_commit=check)
         return old is None
 
     # what must stay

@@ -125,6 +125,7 @@ class Host:
         self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
+        self.places: Places = places or NoPlaces()
         self.conversation = ConversationSlot()
         self.calls = Calls(
             limits=config.limits,
@@ -136,6 +137,7 @@ class Host:
             policy=self.policy,
             approvals=self.approvals,
             conversation=self.conversation,
+            places=self.places,
         )
         self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
         self._completion = Completion()
@@ -149,6 +151,7 @@ class Host:
             resources=self.resources,
             routes=self.routes,
             own_origins=self.own_origins,
+            places=self.places,
         )
         self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
         self.events.subscribe("policy.decided", self._on_policy_decided)
@@ -163,7 +166,6 @@ class Host:
             given=given,
             places=places,
         )
-        self.places: Places = places or NoPlaces()
         self.modules = Modules(lifecycle, self.registry, self.sources, config)
         self.has_started = False
         self._places = places

@@ -1,11 +1,13 @@
 """All hosts of a server: which module runs where, and what becomes of modules whose host has ended."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import structlog
 
+from agentcore.api.hosts import HostInfo
 from agentcore.config.hosts import RemoteHostConfig
 from agentcore.config.loading import AppConfig
 from agentcore.host.host import Host
@@ -80,6 +82,16 @@ class Hosts:
         """See `Places.reports`."""
         own = [place.report() for place in self._places.values()]
         return (*own, *self.machines.waiting(), *(machine.report() for machine in self.machines.all()))
+
+    def machines_known(self) -> Sequence[HostInfo]:
+        """See `Places.machines_known`."""
+        return [machine.info() for machine in self.machines.all()]
+
+    async def ask_machine(
+        self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `Places.ask_machine`."""
+        return await self.machines.named(host).ask(module, request, data)
 
     async def rest(self, name: str) -> None:
         """A module has ended: a host without any ends, too."""

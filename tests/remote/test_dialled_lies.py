@@ -57,7 +57,7 @@ class Liar:
     """A machine that says what a test wants."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self.socket = socket
+        self.socket, self.tools = socket, {1: [TOOL]}
 
     async def say(self, kind: str, /, **fields: Any) -> None:
         """Send a message."""
@@ -76,7 +76,7 @@ class Liar:
                 if message["type"] == kind:
                     return message
                 if message["type"] == "definitions":
-                    answer = {"tools": [TOOL], "problems": []}
+                    answer = {"tools": self.tools[message["module"]], "problems": []}
                     await self.say("reply", id=message["id"], ok=True, result=answer)
                 elif message["type"] == "ping":
                     await self.say("pong", n=message["n"])
@@ -286,3 +286,27 @@ async def test_machine_hears_of_no_events_but_those_of_its_own(server, key):
 
 def _own(resource_id: str, kind: str) -> Message:
     return {**RESOURCE, "resource_id": resource_id, "resource_type": kind, "title": None}
+
+
+async def test_no_other_machine_stands_in_while_a_program_that_was_started_anew_is_taken_up(server):
+    """Its first module is asked for its tools, and does not answer yet; the second has one that the server has, too."""
+    second = {**MEMBER, "module": 2, "name": "second", "attributes": {"name": "second"}}
+    own = {"name": "twin", "members": [MEMBER, {**second, "tools": [{**TOOL, "name": "bash"}]}]}
+    async with dialled(server) as liar:
+        await liar.hello(**own)
+        await server.let_in((await liar.hear("pair.code"))["code"])
+        key = (await liar.hear("pair.key"))["key"]
+        await liar.say("pair.kept")
+    async with dialled(server, key) as former:
+        former.tools[2] = own["members"][1]["tools"]
+        await former.take_up(instance="before", **own)
+        await server.host_is("twin", "running")
+    await server.host_is("twin", "away")
+    async with dialled(server, key) as anew:
+        await anew.hello(instance="after", **own)
+        async with asyncio.timeout(WAIT_S):
+            while (await anew.socket.receive_json())["type"] != "definitions":
+                pass
+        outcome = await server.call("bash", command="echo here", host="twin", timeout_ms=500)
+    assert outcome.get("error", {}).get("type") == "host_away", outcome
+    assert outcome["error"]["retryable"] is True

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentcore.supervision.descendants import below
-from tests.remote.test_killed_server import Served
+from tests.remote.test_killed_server import Served, hosts_of
 
 WAIT_S = 60.0
 CALLS = 50
@@ -39,11 +39,15 @@ class Working(Module):
 @pytest.fixture
 def served(tmp_path: Path) -> Served:
     """A folder with an app.json whose module runs in a process that ends with its server."""
+    return _serving(tmp_path)
+
+
+def _serving(tmp_path: Path, **options: Any) -> Served:
     folder = tmp_path / "app"
     (folder / "modules").mkdir(parents=True)
     (folder / "modules" / "working.py").write_text(MODULE)
     (folder / "workspace").mkdir()
-    hosts = {"far": {"kind": "process", "modules": ["working"]}}
+    hosts = {"far": {"kind": "process", "modules": ["working"], **options}}
     app = {"modules": ["working"], "hosts": hosts, "approvals": {"mode": "allow"}}
     (folder / "app.json").write_text(json.dumps(app))
     return Served(folder)
@@ -59,10 +63,10 @@ async def _are_gone(pids: set[int]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def _begin(server: Any, folder: Path) -> list[asyncio.Task[Any]]:
-    calls = [asyncio.create_task(server.call("work", number=number, folder=str(folder))) for number in range(CALLS)]
+async def _begin(server: Any, folder: Path, count: int = CALLS) -> list[asyncio.Task[Any]]:
+    calls = [asyncio.create_task(server.call("work", number=number, folder=str(folder))) for number in range(count)]
     async with asyncio.timeout(WAIT_S):
-        while not (folder / "log").exists() or len((folder / "log").read_text().split()) < CALLS:
+        while not (folder / "log").exists() or len((folder / "log").read_text().split()) < count:
             assert not any(call.done() for call in calls), [call.result() for call in calls if call.done()]
             await asyncio.sleep(0.02)
     return calls
@@ -104,3 +108,23 @@ async def test_server_that_stops_leaves_no_process_and_no_file_of_its_hosts(serv
         await asyncio.gather(*calls, return_exceptions=True)
         assert _alive(pids) == set()
     assert not (tmp_path / "state" / "hosts").exists()
+
+
+async def test_host_that_outlives_goes_on_with_all_it_has_started_when_its_server_stops(tmp_path):
+    """A server ends all that is below it when it ends; such a host, and what its modules have started, is not."""
+    served = _serving(tmp_path, survives_restart=True, keep_minutes=2)
+    async with served.running() as server:
+        calls = await _begin(server, tmp_path, 1)
+        [pid] = hosts_of(tmp_path)
+        going_on = {pid, *below(pid)}
+        assert len(going_on) >= 2
+        server.process.terminate()
+        await server.process.wait()
+        await asyncio.gather(*calls, return_exceptions=True)
+    assert _alive(going_on) == going_on
+    async with served.running() as server:
+        assert hosts_of(tmp_path) == [pid]
+        [call] = (await server.get("/api/calls?tool=work&limit=10"))["calls"] or [None]
+        assert call is None or call["outcome"] not in ("interrupted", "cancelled")
+        (await server._session.post("/api/stop")).release()
+    await _are_gone(going_on)

@@ -102,14 +102,12 @@ async def test_host_whose_start_is_slow_is_not_left_behind_by_a_server_that_stop
             await has_ended(pid)
 
 
-async def _let_go(folder: Path, number: int) -> int:
+async def _let_go(folder: Path, number: int) -> None:
     """Let a host start once it waits for that; gives its process."""
     async with asyncio.timeout(WAIT_S):
         while len(_started(folder)) <= number:
             await asyncio.sleep(0.01)
-    pid = _started(folder)[number]
-    (folder / f"go.{pid}").touch()
-    return pid
+    (folder / f"go.{_started(folder)[number]}").touch()
 
 
 async def _where(server: Server) -> int:
@@ -121,17 +119,18 @@ async def _where(server: Server) -> int:
     return pid
 
 
-async def test_host_whose_start_is_slow_and_whose_server_was_killed_leaves_its_place_to_the_next_one(served):
+async def test_host_whose_start_is_slow_and_whose_server_was_killed_leaves_its_place_to_the_next_one(served, tmp_path):
     """The next server has started another one meanwhile, which it keeps, and which the server after that finds."""
     slow = served(outlives=True)
     late = await slow.stopped_while_it_starts(signal.SIGKILL)
     going = asyncio.create_task(_let_go(slow.folder, 1))
     async with slow.running() as server:
-        pid = await going
-        assert await _where(server) == pid
+        await going
+        pid = await _where(server)
         (slow.folder / f"go.{late}").touch()
         await has_ended(late)
         assert await _where(server) == pid
+        assert hosts_of(tmp_path) == [pid]
     async with slow.running() as server:
         assert await _where(server) == pid
         (await server._session.post("/api/stop")).release()

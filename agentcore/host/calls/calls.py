@@ -20,6 +20,7 @@ from agentcore.host.calls.running import CarryOn, Execution
 from agentcore.host.calls.settling import Settlement
 from agentcore.host.containment.containment import Contained
 from agentcore.host.events import EventBus
+from agentcore.host.modules.places import Places
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import PERSONS, authorise
@@ -52,9 +53,10 @@ class Calls:
         policy: ApprovalPolicy,
         approvals: ApprovalQueue,
         conversation: ConversationSlot,
+        places: Places,
     ) -> None:
         self._limits, self._record, self._approvals = limits, store.record, approvals
-        services = CallServices(workspace, store, events, resources, conversation, self.call)
+        services = CallServices(workspace, store, events, resources, conversation, self.call, places)
         self.preparation = Preparation(registry, services)
         self.permission = Permission(policy, approvals, self.preparation, workspace)
         self._execution = Execution(registry, self.preparation, self.permission, services, limits)

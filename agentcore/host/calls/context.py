@@ -12,6 +12,7 @@ from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.host.calls.asking_hosts import HostQuestion, ask_host
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.call_artifacts import CallArtifacts
 from agentcore.host.calls.conversation import ConversationSlot, no_session
@@ -20,6 +21,7 @@ from agentcore.host.calls.questions import Questions
 from agentcore.host.calls.reported import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.events import EventBus
+from agentcore.host.modules.places import Places
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
@@ -40,6 +42,7 @@ class CallServices:
     resources: ResourceRegistry
     conversation: ConversationSlot
     make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
+    places: Places
 
 
 class CallContext:
@@ -236,6 +239,12 @@ class CallContext:
         outcome = await self._services.make_call(nested, parent.notify)
         parent.has_read_untrusted |= outcome.is_untrusted
         return outcome.unwrap()
+
+    async def ask_host(
+        self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `agentcore.api.ToolContext.ask_host`."""
+        return await ask_host(self._call, self._services.places, HostQuestion.read(host, request, data, timeout_s))
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]] | None:

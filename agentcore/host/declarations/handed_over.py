@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentcore.api.hosts import AnswerHosts
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
@@ -25,6 +26,7 @@ class ReadingRuntime(ABC):
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.answers_hosts: AnswerHosts | None = None
 
     @property
     def name(self) -> str:
@@ -83,6 +85,12 @@ class ReadingRuntime(ABC):
         """See `agentcore.api.Runtime.served_changed`."""
         where = f"address of served_changed in module {self.name!r}"
         self._served_changed(read_text(address, where, "an address without spaces", pattern=_ADDRESS))
+
+    def answer_hosts(self, handler: AnswerHosts) -> None:
+        """See `agentcore.api.Runtime.answer_hosts`."""
+        if not callable(handler):
+            raise WrongValueError(f"handler of answer_hosts in module {self.name!r}", "a function", handler)
+        self.answers_hosts = handler
 
     @abstractmethod
     def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None: ...

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agentcore.host.declarations.components import policy_lines
     from agentcore.host.declarations.definitions import RESERVED_NAMES
+    from agentcore.host.declarations.hosted_names import host_in
     from agentcore.host.discovery.finding import title_of
     from agentcore.host.modules.added_to_page import page_additions
     from agentcore.host.modules.family_block import block_model, settings_in_code
@@ -31,6 +32,7 @@ __all__ = [
     "block_model",
     "check_cost",
     "compile_schema",
+    "host_in",
     "invalid_arguments",
     "page_additions",
     "policy_lines",
@@ -53,6 +55,7 @@ _HOMES = {
     "block_model": "agentcore.host.modules.family_block",
     "check_cost": "agentcore.host.modules.json_schema",
     "compile_schema": "agentcore.host.modules.json_schema",
+    "host_in": "agentcore.host.declarations.hosted_names",
     "invalid_arguments": "agentcore.host.modules.validation",
     "page_additions": "agentcore.host.modules.added_to_page",
     "policy_lines": "agentcore.host.declarations.components",

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from agentcore.api.hosts import HostInfo
+from agentcore.errors import ToolError
 from agentcore.host.discovery.finding import Found
 
 PlaceState = Literal[
@@ -168,6 +170,20 @@ class Places(Protocol):
         """What is known of all of them, of those on other machines too."""
         ...
 
+    def machines_known(self) -> Sequence[HostInfo]:
+        """The hosts on other machines that were let in, by name."""
+        ...
+
+    async def ask_machine(
+        self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask a module on another machine, by the name that it has there.
+
+        Raises:
+            ToolError: `host_not_found`, `host_away`, `host_has_no_module`, `host_failed`, or what the module raised.
+        """
+        ...
+
     async def rest(self, name: str) -> None:
         """A module has ended: a place in which none runs any more may end, too."""
         ...
@@ -187,6 +203,16 @@ class NoPlaces:
     def reports(self) -> Sequence[PlaceReport]:
         """See `Places.reports`."""
         return ()
+
+    def machines_known(self) -> Sequence[HostInfo]:
+        """See `Places.machines_known`."""
+        return ()
+
+    async def ask_machine(
+        self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `Places.ask_machine`."""
+        raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
 
     async def rest(self, name: str) -> None:
         """See `Places.rest`."""

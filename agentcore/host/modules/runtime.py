@@ -9,6 +9,7 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
@@ -19,6 +20,7 @@ from agentcore.host.containment import ModuleLogin
 from agentcore.host.declarations.handed_over import ReadingRuntime
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.module_record import ModuleRecord
+from agentcore.host.modules.places import Places
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.host.resources.registry import ResourceRegistry
@@ -42,6 +44,7 @@ class HostServices:
     resources: ResourceRegistry
     routes: RouteTable
     own_origins: OwnOrigins
+    places: Places
 
 
 class ModuleRuntime(ReadingRuntime):
@@ -140,6 +143,10 @@ class ModuleRuntime(ReadingRuntime):
             schemes=schemes,
             own_origins=self._services.own_origins,
         )
+
+    def hosts(self) -> Sequence[HostInfo]:
+        """See `agentcore.api.Runtime.hosts`."""
+        return () if self._record.placed is not None else tuple(self._services.places.machines_known())
 
     def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
         self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id)

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -16,6 +17,7 @@ from pydantic import SecretStr
 
 from agentcore.errors import AgentcoreError
 from agentcore.remote.dialling.machine_worker import MachineWorker
+from agentcore.remote.dialling.proxy import Proxy, proxy_for
 from agentcore.remote.wire.frames import PROTOCOL
 from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH, SocketLink
 
@@ -47,10 +49,18 @@ class Server:
     Args:
         address: `https://NAME[:PORT]`, or `http://` on this machine.
         tls: How its certificate is checked; None: there is none.
+        proxy: The proxy by which it is dialled; None: none.
     """
 
     address: str
     tls: ssl.SSLContext | None
+    proxy: Proxy | None = None
+
+    @property
+    def way(self) -> dict[str, Any]:
+        """How aiohttp gets there."""
+        proxied = {} if self.proxy is None else {"proxy": self.proxy.address, "proxy_headers": self.proxy.headers}
+        return {"ssl": True if self.tls is None else self.tls, **proxied}
 
     @classmethod
     def of(cls, given: str, ca: Path | None = None) -> "Server":
@@ -60,6 +70,7 @@ class Server:
             ca: A file with certificates that are trusted besides those of the system.
         Raises:
             ServerAddressError: It is none, or would send a key in the clear.
+            ProxyAddressError: The environment names a proxy for it that cannot be used.
         """
         try:
             parts = urlsplit(given if "://" in given else f"https://{given}")
@@ -86,7 +97,7 @@ class Server:
                 tls.load_verify_locations(ca)
             except (OSError, ssl.SSLError) as exc:
                 raise ServerAddressError(f"--ca {ca}: {exc}") from None
-        return cls(address, tls)
+        return cls(address, tls, proxy_for(address))
 
 
 class Connection:
@@ -123,8 +134,7 @@ class Connection:
         """
         loop = asyncio.get_running_loop()
         pauses = _pauses()
-        # what the environment says of proxies counts, as for any program: HTTPS_PROXY, NO_PROXY
-        async with aiohttp.ClientSession(trust_env=True) as session:
+        async with aiohttp.ClientSession() as session:
             while True:
                 began = loop.time()
                 has_key = self._key is not None
@@ -148,7 +158,7 @@ class Connection:
                     self._server.address + SOCKET_PATH,
                     headers=headers,
                     protocols=(PROTOCOL,),
-                    ssl=self._server.tls if self._server.tls is not None else True,
+                    **self._server.way,
                     max_msg_size=MESSAGE_BYTES,
                     heartbeat=HEARTBEAT_SECONDS,
                     timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
@@ -190,7 +200,7 @@ class Connection:
                 session.get(
                     self._server.address + SOCKET_PATH,
                     headers=headers,
-                    ssl=self._server.tls if self._server.tls is not None else True,
+                    **self._server.way,
                     allow_redirects=False,
                 ) as answer,
             ):

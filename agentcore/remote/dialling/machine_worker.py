@@ -9,14 +9,18 @@ from typing import Any
 import structlog
 
 from agentcore.bounds import HOOK_SECONDS
+from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
+from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.containment.ownership import OWNER
+from agentcore.host.declarations.host_messages import read_answer
 from agentcore.host.events import Event
 from agentcore.remote.dialling.told import Greeting, Origins, PairCode, PairKey
 from agentcore.remote.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.remote.worker.member import Member
 from agentcore.remote.worker.runtime import RemoteRuntime
 from agentcore.remote.worker.surroundings import HostSurroundings
-from agentcore.remote.worker.worker import Worker
+from agentcore.remote.worker.worker import Worker, failure_to_wire
 
 log = structlog.get_logger(__name__)
 
@@ -117,7 +121,7 @@ class MachineWorker(Worker):
 
     def _requests(self) -> dict[str, OnRequest]:
         served = {kind: serve for kind, serve in super()._requests().items() if kind in _REQUESTS}
-        return served | {"module.state": self._clear_up_stopped}
+        return served | {"module.state": self._clear_up_stopped, "module.ask": self._answer}
 
     def _messages(self) -> dict[str, OnMessage]:
         own: dict[str, OnMessage] = {
@@ -150,6 +154,25 @@ class MachineWorker(Worker):
 
     async def _clear_up_stopped(self, message: Message) -> Any:
         return {"left": []}  # a server stops nothing here
+
+    async def _answer(self, message: Message) -> Any:
+        """Have a module answer what the same module on the server asks."""
+        member = self._member(message["module"])
+        handler = None if member.runtime is None else member.runtime.answers_hosts
+        if handler is None:
+            said = f"module {member.name!r} answers nothing that it is asked there"
+            raise ToolError("host_has_no_module", said, host=self._name, module=member.name)
+        data = None if message["blob"] is None else self.line.peer.take_blob(message["blob"])
+        OWNER.set(member.name)
+        try:
+            answer, piece = read_answer(await handler(message["request"], data))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            if not issubclass(type(exc), ToolError):
+                log_failure(log, "answer_failed", exc, module=member.name)
+            return {"failed": failure_to_wire(exc)}
+        return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
 
     def _take_greeting(self, message: Message) -> None:
         """The server knows this host's modules: it is told all that they have to say, and what lives here."""

@@ -8,21 +8,22 @@ ends the connection, and with it all that the host held.
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import structlog
 
-from agentcore.api import ToolResult
+from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.host import Host
 from agentcore.host.modules.module_record import ModuleRecord
-from agentcore.host.modules.places import PlaceReport, PlaceState
+from agentcore.host.modules.places import PlaceReport
 from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.machines.calls import MachineCalls, host_away
+from agentcore.remote.machines.facts import info_of, report_of
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_greeting
 from agentcore.remote.machines.hearing import may_hear
 from agentcore.remote.machines.module import HostedModule, hosted_module
@@ -74,10 +75,12 @@ class Machine:
         self._latency_s: float | None = None
         self._taking_up: asyncio.Task[None] | None = None
         self._changing = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(f"host:{known.name}")
         self._timers: list[asyncio.TimerHandle] = []
         self._is_closed = False
-        self._stand("disconnected" if known.is_shut else "away", "it has not dialled in since the server started")
+        self._standing.become(
+            "disconnected" if known.is_shut else "away", "it has not dialled in since the server started"
+        )
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -98,19 +101,14 @@ class Machine:
 
     def report(self) -> PlaceReport:
         """See `Place.report`."""
-        known, told = self.known, self._told
-        return self._standing.report(
-            kind="remote",
-            modules=tuple(served.record.name for served in self._modules.values()),
-            version=known.version if known else "",
-            latency_ms=None if self._latency_s is None or not self.is_there else round(self._latency_s * 1000, 1),
-            address=self._address,
-            platform=known.platform if known else "",
-            workspace=() if told is None else tuple(told.workspace),
-            paired_at_ms=known.paired_at_ms if known else None,
-            last_seen_ms=(known.last_seen_ms or None) if known else None,
-            failed={} if told is None else {each.name: each.reason for each in told.failed},
-        )
+        latency_s = self._latency_s if self.is_there else None
+        modules = [served.record.name for served in self._modules.values()]
+        return report_of(self._standing, self.known, self._told, modules, address=self._address, latency_s=latency_s)
+
+    def info(self) -> HostInfo:
+        """What modules of the server know of it."""
+        ready = [name for name, served in self._modules.items() if served.record.state == "ready"]
+        return info_of(self.name, self._standing, self.known, self._told, ready)
 
     def records(self) -> list[ModuleRecord]:
         """Its modules."""
@@ -147,8 +145,7 @@ class Machine:
         Raises:
             ToolError: `host_disconnected`: a person keeps it out; `host_connected`: another program has its key.
         """
-        known = self.known
-        if known is None or known.is_shut:
+        if (known := self.known) is None or known.is_shut:
             message = f"host {self.name!r} was disconnected by a person, who can let it in again"
             raise ToolError("host_disconnected", message, retryable=True, host=self.name)
         if self._link is not None and await self._answers(self._link):
@@ -183,16 +180,16 @@ class Machine:
             links.append(link)
             return link.peer
 
+        def end_silent() -> None:
+            if links[0] is not self._link:
+                links[0].peer.end("it did not greet")
+
         carrier = SocketLink(socket, make)
-        late = self._loop.call_later(HELLO_SECONDS, self._end_silent, links[0])
+        late = self._loop.call_later(HELLO_SECONDS, end_silent)
         try:
             await carrier.carry()
         finally:
             late.cancel()
-
-    def _end_silent(self, link: HostLink) -> None:
-        if link is not self._link:
-            link.peer.end("it did not greet")
 
     def _greeted(self, link: HostLink, told: Hello, address: str) -> None:
         """A host has greeted: nothing else is read before this."""
@@ -205,13 +202,12 @@ class Machine:
             former.drop()
         if self._taking_up is not None:
             self._taking_up.cancel()
-        former_instance = self._instance
-        is_same = told.instance == former_instance
-        self._instance, self._address, self._told = told.instance, address, told
-        if told.instance not in (former_instance, self._lost_instance):
-            self._over.clear()  # what another start of its program had is gone
+        is_same = told.instance == self._instance
         if not is_same:
             self.calls.end(f"the program of host {self.name!r} was started anew")
+            if told.instance != self._lost_instance:
+                self._over.clear()  # what another start of its program had is gone
+        self._instance, self._address, self._told = told.instance, address, told
         link.take_over(self.calls.sent, told)
         for member in told.members if is_same else ():
             served = self._modules.get(member.name)
@@ -244,8 +240,7 @@ class Machine:
             return
         self.calls.go_on(told, [served.linked.name for served in self._modules.values()])
         self._there.set()
-        known = self.known
-        self._stand("drained" if known is not None and known.is_drained else "running")
+        self._standing.become("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
         seen = {"last_seen_ms": _now_ms(), "address": self._address, "platform": told.platform, "version": told.version}
         await self._host.store.host_keys.note(self.name, **seen)
@@ -253,12 +248,16 @@ class Machine:
 
     async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
-        there = {each.name: each for each in told.members}
-        for name, served in list(self._modules.items()):
-            member = there.get(name)
-            is_kept = is_same and member is not None and member.module == served.linked.number
-            if not is_kept or served.record.state != "ready":
-                await self._let_go_of(name, f"host {self.name!r} does not run it any more")
+        numbers = {each.name: each.module for each in told.members} if is_same else {}
+        leaving = [
+            name
+            for name, served in self._modules.items()
+            if numbers.get(name) != served.linked.number or served.record.state != "ready"
+        ]
+        if leaving:
+            self.miss()  # until its modules are there again, no other machine does what they were to do
+        for name in leaving:
+            await self._let_go_of(name, f"host {self.name!r} does not run it any more")
         for member in told.members:
             kept = self._modules.get(member.name)
             if kept is None:
@@ -307,18 +306,15 @@ class Machine:
         if link.is_over or was_cut_off:
             said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
             log.warning("host_lost", host=self.name, reason=said)
-            self._stand("away", said)
+            self._standing.become("away", said)
             self._lose(said)
             return
         log.warning("host_away", host=self.name, reason=reason)
-        self._stand("disconnected" if is_shut else "away", reason or "the connection was closed")
+        self._standing.become("disconnected" if is_shut else "away", reason or "the connection was closed")
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
                 self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
-        self._later(self._host.store.host_keys.note(self.name, last_seen_ms=_now_ms()))
-
-    def _stand(self, state: PlaceState, reason: str = "") -> None:
-        self._standing.become(state, reason)
+        self._background.start(self._host.store.host_keys.note(self.name, last_seen_ms=_now_ms()))
 
     # -- without a connection ------------------------------------------------------------------------------------
 
@@ -332,7 +328,7 @@ class Machine:
         for record in self.records():
             for each in self._host.resources.list(owner=record.name):
                 if each.resource_type == kind or (not kind and each.resource_type not in named):
-                    self._later(self._host.resources.release(each.resource_id, record.name, reason))
+                    self._background.start(self._host.resources.release(each.resource_id, record.name, reason))
 
     def _lose(self, reason: str) -> None:
         """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
@@ -340,7 +336,7 @@ class Machine:
         self._end_timers()
         self.calls.end(reason)
         self.miss()
-        self._later(self._lose_modules(reason))
+        self._background.start(self._lose_modules(reason))
 
     def miss(self) -> None:
         """Nothing of it is served: no other machine does what it was to do."""
@@ -368,6 +364,25 @@ class Machine:
         """See `MachineCalls.call`."""
         return await self.calls.call(module, context, tool, arguments)
 
+    async def ask(
+        self, module: str, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask one of its modules, over the connection that there is.
+
+        Args:
+            module: Its name there.
+        Raises:
+            ToolError: `host_away`: there is no connection, or it was lost before the answer came; `host_has_no_module`;
+                `host_failed`; or what the module raised.
+        """
+        if not self.is_there:
+            raise host_away(self.name)
+        served = self._modules.get(module)
+        if served is None or served.record.state != "ready":
+            message = f"host {self.name!r} does not run module {module!r}; its owner can list it in the app.json there"
+            raise ToolError("host_has_no_module", message, host=self.name, module=module)
+        return await served.plugin.ask(request, data)
+
     # -- what a person does --------------------------------------------------------------------------------------
 
     async def drain(self, *, is_on: bool) -> None:
@@ -375,24 +390,23 @@ class Machine:
         await self._host.store.host_keys.note(self.name, is_drained=is_on)
         self._tell_drained()
         if self.is_there and not is_on:
-            self._stand("running")
+            self._standing.become("running")
 
     @property
     def is_drained(self) -> bool:
         """Whether nothing new goes there."""
-        known = self.known
-        return known is not None and known.is_drained
+        return (known := self.known) is not None and known.is_drained
 
     def _tell_drained(self) -> None:
         if self.is_there and self.is_drained:
             records = self.records()
             is_busy = any(record.calls or self._host.resources.list(owner=record.name) for record in records)
-            self._stand("draining" if is_busy else "drained")
+            self._standing.become("draining" if is_busy else "drained")
 
     async def shut(self) -> None:
         """End the connection, and keep it out until somebody lets it in again."""
         await self._host.store.host_keys.note(self.name, is_shut=True)
-        self._stand("disconnected")
+        self._standing.become("disconnected")
         if self._link is not None:
             self._link.peer.end("a person has disconnected this host")
 
@@ -400,7 +414,7 @@ class Machine:
         """Let it in again."""
         await self._host.store.host_keys.note(self.name, is_shut=False)
         if self._link is None:
-            self._stand("away", "it was let in again, and has not dialled in since")
+            self._standing.become("away", "it was let in again, and has not dialled in since")
 
     async def forget(self) -> None:
         """It was forgotten: end all that is of it."""
@@ -409,7 +423,7 @@ class Machine:
             self._link.peer.end("this host was forgotten")
         self._lose("its host was forgotten")
         self._host.modules.know_host(self.name, None, None)
-        await self._settle()
+        await self._lose_modules("its host was forgotten")
 
     def tell_origins(self) -> None:
         """Tell the host where the server can be reached now."""
@@ -433,17 +447,7 @@ class Machine:
         if self._taking_up is not None:
             self._taking_up.cancel()
             await asyncio.wait({self._taking_up})
-        await self._settle()
-
-    async def _settle(self) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        # in no TaskGroup: the end of a connection or a timer starts it; `close` waits for it
-        task = self._loop.create_task(work, name=f"host:{self.name}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        await self._background.stop()
 
 
 def _now_ms() -> int:

@@ -14,6 +14,7 @@ from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.module import RemoteModule
 from agentcore.remote.wire.declared import preview_of
+from agentcore.remote.wire.frames import LinkError
 
 _NOWHERE = Path("/nonexistent")
 
@@ -120,6 +121,19 @@ class HostedModule(RemoteModule):
             ToolError: `host_away`.
         """
         await self.machine.wait_until_there(timeout_s)
+
+    async def ask(self, request: Mapping[str, Any], data: bytes | None) -> tuple[dict[str, Any], bytes | None]:
+        """Ask it as the same module of the server, over the connection that there is.
+
+        Raises:
+            ToolError: `host_away`: the connection was lost before the answer came; `host_failed`; or what it raised.
+        """
+        try:
+            return await self._link.ask(self._linked, request, data)
+        except LinkError as exc:
+            host = self._link.name
+            message = f"host {host!r} was lost before it answered ({exc}); what it did before that is not known"
+            raise ToolError("host_away", message, retryable=True, host=host) from exc
 
     async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         self.machine.check_there()

@@ -80,6 +80,19 @@ class Completed(HostMessage):
     values: list[str]
 
 
+class Asked(HostMessage):
+    """What a module answers to the same module on the server.
+
+    Args:
+        failed: What it raised instead.
+        blob: Its bytes, which came before.
+    """
+
+    answer: Json = Field(default_factory=dict)
+    failed: Json | None = None
+    blob: Number | None = None
+
+
 class Answered(HostMessage):
     """The head of a route's answer."""
 

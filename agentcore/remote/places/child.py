@@ -20,6 +20,7 @@ from agentcore.remote.wire.frames import TEXT, frame
 from agentcore.remote.wire.socket_file import short_name
 from agentcore.secrets import is_secret_variable
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.supervision.descendants import kill_all_below
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 HELLO_SECONDS = 25.0
@@ -194,12 +195,15 @@ class OutlivingChild:
         await asyncio.to_thread(self._start)
         began = time.monotonic()
         while (found := await _knock(self._folder, "attach")) is None:
-            if self._process is not None and self._process.poll() is not None:
+            # the one that was started ends with 0 once that which goes on listens
+            if self._process is not None and self._process.poll():
                 self._output.read()
                 raise ChildError(_words(self._process.returncode))
             if time.monotonic() - began > HELLO_SECONDS:
                 raise ChildError(f"it was not there within {HELLO_SECONDS:g} s")
             await asyncio.sleep(_LOOK_SECONDS)
+        if self._process is not None:
+            self._loop.call_later(_REAP_SECONDS, self._process.poll)
         return self._take(found)
 
     async def end(self) -> bool:
@@ -221,7 +225,7 @@ class OutlivingChild:
     def ended_as(self) -> str:
         """See `Child.ended_as`."""
         code = None if self._process is None else self._process.poll()
-        return "" if code is None else _words(code)
+        return _words(code) if code else ""
 
     async def wait_for_words(self) -> None:
         """See `Child.wait_for_words`: they are in a file."""
@@ -235,9 +239,11 @@ class OutlivingChild:
     def kill(self) -> None:
         """See `Child.kill`."""
         if self.pid is not None and not self._is_over:
-            for number in (signal.SIGCONT, signal.SIGKILL):
-                with contextlib.suppress(OSError):
-                    signal.pidfd_send_signal(self._pidfd, number)
+            # stopped, it starts nothing more
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
+                kill_all_below(self.pid)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         elif self._kill_unreached():
             assert self._process is not None  # noqa: S101 - it was killed
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -257,7 +263,8 @@ class OutlivingChild:
         """End a process at once that nobody has reached yet; gives whether there is one."""
         if self.pid is not None or self._process is None:
             return False
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # it, and that which is to go on
         return True
 
     def _start(self) -> None:

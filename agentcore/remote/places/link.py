@@ -14,6 +14,8 @@ from agentcore.api import ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
+from agentcore.host.containment.foreign_error import reason_of
+from agentcore.host.declarations.host_messages import read_message
 from agentcore.host.modules.runtime import ModuleRuntime
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.remote.places import answers, messages
@@ -21,7 +23,7 @@ from agentcore.remote.places.call_requests import CallRequests
 from agentcore.remote.places.handlers import Handlers
 from agentcore.remote.places.host_resources import HostResources
 from agentcore.remote.places.linked_module import LinkedModule, gone
-from agentcore.remote.places.messages import M
+from agentcore.remote.places.messages import M, read_answer
 from agentcore.remote.places.routes import ServedRoutes
 from agentcore.remote.places.sent_calls import SentCalls
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
@@ -228,6 +230,44 @@ class HostLink:
             self.calls.close(number)
             sent.end_work()
         return answer.get("preview")
+
+    async def ask(
+        self, module: LinkedModule, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask a module there what the same module here wants to know.
+
+        Raises:
+            ToolError: What the module raised; `host_has_no_module`: it answers nothing; `host_failed`: it raised
+                something else, or gives no answer that can be read.
+            LinkError: The link has ended.
+        """
+        blob = None if data is None else await self.peer.send_blob(data)
+        message = {"type": "module.ask", "module": module.number, "request": dict(request), "blob": blob}
+        try:
+            return self._read_asked(await self.peer.request(message))
+        except LinkError:
+            raise
+        except ToolError as exc:
+            if exc.type != "unknown_message":
+                raise
+            said = f"host {self.name!r} runs an agentcore whose modules answer nothing; it needs a newer one"
+            raise ToolError("host_has_no_module", said, host=self.name, module=module.name) from exc
+        except Exception as exc:  # whatever a module of another machine raises, it is no defect of this one
+            said = f"module {module.name!r} failed there: {reason_of(exc)}"
+            raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
+
+    def _read_asked(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
+        told = read_answer(answers.Asked, answer, "the answer of a host")
+        if told.failed is not None:
+            raise error_of(told.failed)
+        if told.blob is None:
+            return read_message(told.answer, None, "a host")
+        try:
+            data = self.peer.take_blob(told.blob)
+            return read_message(told.answer, data, "a host")
+        except (LinkError, ToolError) as exc:  # a host that goes by the protocol has seen to both
+            self.peer.end(f"an answer to a question that is none of this protocol: {exc}")
+            raise LinkError(str(exc)) from exc
 
     async def request(self, message: Message) -> dict[str, Any]:
         """A request to the module's side; what the module raised is raised here.

@@ -229,6 +229,13 @@ class RemoteContext:
         wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
         return result_of(await self._request("call.nested", **wanted), self._line.take_blob)
 
+    async def ask_host(
+        self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `agentcore.api.ToolContext.ask_host`: only what runs in the server's own process may."""
+        message = "this module does not run in the server's own process, and can ask no hosts"
+        raise ToolError("hosts_not_reachable", message, host=host)
+
     @property
     def session(self) -> ChatSession:
         """See `agentcore.api.ToolContext.session`."""

@@ -47,13 +47,14 @@ async def run(name: str, link: socket.socket) -> None:
         await _stop(worker)
 
 
-async def run_outliving(name: str, path: Path, key: bytes, keep_s: float) -> None:
+async def run_outliving(name: str, path: Path, key: bytes, keep_s: float, on_listening: Callable[[], None]) -> None:
     """Serve one server after another at a Unix socket, until none has come for a while, or one says that it is over.
 
     Args:
         path: Where the socket is made; in a folder that its owner alone can enter.
         key: What a server has to show.
         keep_s: How long to wait for the next server.
+        on_listening: Called once a server can reach it.
     """
     loop = _begin()
     worker = Worker(name, outlives=True)
@@ -91,6 +92,7 @@ async def run_outliving(name: str, path: Path, key: bytes, keep_s: float) -> Non
         if not place.is_ours():
             return
         server = await loop.create_unix_server(lambda: _Door(key, admit, end), sock=place.listen())
+        on_listening()
         wait_for_next()
         looking = loop.create_task(_look(place, worker, end), name="host:look")
         log.info("host_ends", reason=await over)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
+from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
@@ -152,6 +153,10 @@ class RemoteRuntime(ReadingRuntime):
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tell("definitions")
+
+    def hosts(self) -> Sequence[HostInfo]:
+        """See `agentcore.api.Runtime.hosts`: what runs elsewhere than in the server is told of none."""
+        return ()
 
     def notify(self, message: Mapping[str, Any]) -> None:
         """Hand on an event that the module has subscribed to."""

@@ -182,7 +182,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         self._members[number] = member
         return found
 
@@ -216,7 +216,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {}
 
     async def _stop(self, number: int) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {}
 
     async def _clear_up(self, number: int) -> dict[str, Any]:
@@ -248,7 +248,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _report(self, message: Message) -> Any:
         runtime = self._member(message["module"]).runtime
@@ -264,7 +264,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _log_in(self, message: Message) -> Any:
         runtime = self._member(message["module"]).runtime
@@ -342,7 +342,7 @@ class Worker:
         except asyncio.CancelledError:
             ended = EndedCall(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            ended = EndedCall(head, error=_failure(exc))
+            ended = EndedCall(head, error=failure_to_wire(exc))
         if self.line.outlives:
             self._ended.add(ended)
         await self._say(ended)
@@ -395,7 +395,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
 
     async def _complete(self, message: Message) -> Any:
         member = self._member(message["module"])
@@ -404,7 +404,7 @@ class Worker:
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            return {"failed": _failure(exc)}
+            return {"failed": failure_to_wire(exc)}
         return {"values": found}
 
     # -- resources and routes ----------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def _over(ended: EndedCall) -> Message:
     return {"call": ended.call_id, "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
 
 
-def _failure(exc: BaseException) -> dict[str, Any]:
+def failure_to_wire(exc: BaseException) -> dict[str, Any]:
     """What a module raised; what tried to end the process is said as such."""
     if issubclass(type(exc), Exception):
         return error_to_wire(exc)

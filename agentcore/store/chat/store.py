@@ -15,6 +15,7 @@ from agentcore.store.chat.calls import (
     waiting_calls,
 )
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
+from agentcore.store.chat.hosts import SessionHosts
 from agentcore.store.chat.messages import insert_message, told_messages
 from agentcore.store.chat.owners import SessionOwners
 from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
@@ -56,14 +57,14 @@ class ChatStore:
     Attributes:
         queue: Messages that wait for their turn.
         owners: Whose sessions are, in memory.
+        hosts: On which hosts sessions act, in memory.
     """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database, self._now = database, now
         self.queue = QueueStore(database)
         self.owners = SessionOwners(database)
-        self._hosts: dict[str, str] | None = None
-        self._host_changes = 0
+        self.hosts = SessionHosts(database)
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
@@ -83,7 +84,7 @@ class ChatStore:
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
         made = await self._database.write(partial(_create, row._replace(host=host)), is_durable=True)
         self.owners.add(made.session_id, made.owner)
-        self._note_host(made.session_id, made.host)
+        self.hosts.note(made.session_id, made.host)
         return made
 
     async def find(self, session_id: str) -> ChatSessionRow | None:
@@ -112,7 +113,7 @@ class ChatStore:
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session and all that was said in it; False: there is none."""
-        self._note_host(session_id, None)
+        self.hosts.note(session_id, None)
         return await self._database.write(partial(_delete, session_id), is_durable=True)
 
     async def cut_off(self) -> list[str]:
@@ -128,25 +129,7 @@ class ChatStore:
         _check(values, _CHANGEABLE)
         await self._database.write(partial(_change, session_id, values), is_durable=True)
         if "host" in values:
-            self._note_host(session_id, await self._database.read(partial(_host, session_id)))
-
-    async def host_of(self, session_id: str) -> str | None:
-        """The host that was chosen for a session, as `ChatSessionRow.host`; asked of each call, so kept in memory."""
-        while self._hosts is None:
-            changes = self._host_changes
-            found = await self._database.read(_hosts)
-            if changes == self._host_changes:  # else what was read may be old by now
-                self._hosts = found
-        return self._hosts.get(session_id)
-
-    def _note_host(self, session_id: str, host: str | None) -> None:
-        self._host_changes += 1
-        if self._hosts is None:
-            return
-        if host is None:
-            self._hosts.pop(session_id, None)
-        else:
-            self._hosts[session_id] = host
+            await self.hosts.look_again(session_id)
 
     # -- messages ----------------------------------------------------------------------------------------------
 
@@ -270,15 +253,6 @@ def _find(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | N
     query = f"SELECT {_SESSION} FROM chat_sessions WHERE session_id = ?"  # noqa: S608 - names of columns
     row = connection.execute(query, (session_id,)).fetchone()
     return None if row is None else ChatSessionRow(*row)
-
-
-def _host(session_id: str, connection: sqlite3.Connection) -> str | None:
-    row = connection.execute("SELECT host FROM chat_sessions WHERE session_id = ?", (session_id,)).fetchone()
-    return None if row is None else row[0]
-
-
-def _hosts(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT session_id, host FROM chat_sessions WHERE host IS NOT NULL"))
 
 
 def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from tests.remote.network.machine import Network
 from tests.remote.network.relay import LOOPBACK
 
 _HEAD_BYTES = 16 * 1024
@@ -21,6 +22,7 @@ class ConnectProxy:
     Args:
         names: Where it reaches which `name:port`; what is not among them is refused.
         credentials: `user:password`, which each request has to show; empty: none.
+        network: The network in which it is; None: that of the tests.
 
     Attributes:
         port: Where it listens.
@@ -30,6 +32,7 @@ class ConnectProxy:
 
     names: Mapping[str, tuple[str, int]]
     credentials: str = ""
+    network: Network | None = None
     port: int = 0
     tunnels: list[str] = field(default_factory=list)
     refused: list[tuple[int, str]] = field(default_factory=list)
@@ -67,7 +70,7 @@ class ConnectProxy:
             writer.write(f"HTTP/1.1 {refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
             await writer.drain()
             return
-        there, onward = await asyncio.open_connection(*self.names[target])
+        there, onward = await self._connected(*self.names[target])
         try:
             self.tunnels.append(target)
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -77,6 +80,11 @@ class ConnectProxy:
                     group.create_task(_pass(there, writer))
         finally:
             onward.close()
+
+    async def _connected(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self.network is None:
+            return await asyncio.open_connection(host, port)
+        return await self.network.connect(host, port)
 
     def _refusal(self, method: str, target: str, headers: Mapping[str, str]) -> str:
         if self.credentials and headers.get("proxy-authorization") != basic(self.credentials):
@@ -100,21 +108,23 @@ async def _pass(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 
 @asynccontextmanager
 async def connect_proxy(
-    names: Mapping[str, tuple[str, int]], *, credentials: str = "", listener: socket.socket | None = None
+    names: Mapping[str, tuple[str, int]],
+    *,
+    credentials: str = "",
+    network: Network | None = None,
+    address: tuple[str, int] = (LOOPBACK, 0),
 ) -> AsyncIterator[ConnectProxy]:
     """A proxy that runs, and of which nothing is left afterwards.
 
     Args:
         names: See `ConnectProxy`.
         credentials: See there.
-        listener: Where it listens, such as a socket of another network; None: on loopback.
+        network: See there.
+        address: Where it listens in that network.
     """
-    proxy = ConnectProxy(names, credentials)
-    options = {"limit": _HEAD_BYTES}
-    if listener is None:
-        server = await asyncio.start_server(proxy.take, LOOPBACK, 0, **options)
-    else:
-        server = await asyncio.start_server(proxy.take, sock=listener, **options)
+    proxy = ConnectProxy(names, credentials, network)
+    listener = socket.create_server(address) if network is None else network.listener(*address)
+    server = await asyncio.start_server(proxy.take, sock=listener, limit=_HEAD_BYTES)
     proxy.port = server.sockets[0].getsockname()[1]
     try:
         yield proxy

@@ -47,7 +47,7 @@ table ip filter {{
     chain allowed {{ accept; }}
 }}
 """
-_OWN_HOSTS = "mount -t tmpfs none /mnt && cp /etc/hosts /mnt/hosts && mount --bind /mnt/hosts /etc/hosts"
+_OWN_HOSTS = "mount -t tmpfs none /mnt && cat /etc/hosts - > /mnt/hosts && mount --bind /mnt/hosts /etc/hosts"
 _T = TypeVar("_T")
 
 
@@ -114,11 +114,16 @@ class Network:
         """A socket of this process that listens in that network."""
         return self._inside(lambda: socket.create_server((address, port)))
 
-    def socket(self) -> socket.socket:
-        """A socket of this process that connects from that network."""
+    async def connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection of this process that begins in that network."""
         made = self._inside(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
         made.setblocking(False)
-        return made
+        try:
+            await asyncio.get_running_loop().sock_connect(made, (host, port))
+            return await asyncio.open_connection(sock=made)
+        except BaseException:
+            made.close()
+            raise
 
     def _inside(self, act: Callable[[], _T]) -> _T:
         """Do something in that network, in a thread of its own: a network is a thread's."""
@@ -143,18 +148,42 @@ class Network:
 
 
 class OtherMachine:
-    """The machine, its router, and the internet between it and the server."""
+    """The machine, its router, and the internet between it and the server.
 
-    def __init__(self, machine: Network, router: Network, internet: Network) -> None:
-        self.network, self.router, self.internet = machine, router, internet
+    Attributes:
+        network: The machine's own; another one after each `boot`.
+    """
+
+    network: Network
+
+    def __init__(self, router: Network, internet: Network) -> None:
+        self.router, self.internet = router, internet
+        self._hosts = ""
+
+    async def boot(self) -> None:
+        """Have it there, and connected to its router, with nothing running."""
+        self.network = await Network.open(is_machine=True)
+        await self.network.run("ip", "link", "set", "lo", "up")
+        await _link(self.router, "lan", ROUTER, self.network, "eth0", MACHINE)
+        await self.network.run("ip", "route", "add", "default", "via", ROUTER)
+        await self.network.run("sh", "-c", _OWN_HOSTS, given=self._hosts)
+
+    async def lose_power(self) -> None:
+        """End all that runs on it at once, and its network: it takes leave of nobody."""
+        await self.router.run("sh", "-c", "ip link delete lan || true")
+        await self.network.close()
 
     async def start(self, *words: str, env: Mapping[str, str], cwd: Path, **options: Any) -> asyncio.subprocess.Process:
-        """Start a program on it. What is signalled is its `child_of`: the process here only waits for it."""
-        return await asyncio.create_subprocess_exec(*self.network.command(*words), env=env, cwd=cwd, **options)
+        """Start a program on it. What is signalled is its `only_child`: the process here only waits for that."""
+        # who enters a network with files of its own stands at their root
+        there = ("sh", "-c", 'cd "$0" && exec "$@"', str(cwd), *words)
+        return await asyncio.create_subprocess_exec(*self.network.command(*there), env=env, **options)
 
     async def name(self, address: str, *names: str) -> None:
         """Let names lead to an address, on this machine."""
-        await self.network.run("sh", "-c", "cat >> /etc/hosts", given=f"{address} {' '.join(names)}\n")
+        line = f"{address} {' '.join(names)}\n"
+        self._hosts += line
+        await self.network.run("sh", "-c", "cat >> /etc/hosts", given=line)
 
     async def unplug(self) -> None:
         """Lose each packet, both ways: no end of a connection hears anything."""
@@ -187,18 +216,19 @@ async def other_machine() -> AsyncIterator[OtherMachine]:
     """A machine behind NAT; nothing of it is left afterwards."""
     networks: list[Network] = []
     try:
-        networks.append(machine := await Network.open(is_machine=True))
         networks.append(router := await Network.open())
         networks.append(internet := await Network.open())
         for network in networks:
             await network.run("ip", "link", "set", "lo", "up")
-        await _link(router, "lan", ROUTER, machine, "eth0", MACHINE)
         await _link(router, "wan", ROUTER_OUTSIDE, internet, "net", INTERNET)
-        await machine.run("ip", "route", "add", "default", "via", ROUTER)
         await router.run("nft", "-f", "-", given=_RULES)
         await router.run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
-        await machine.run("sh", "-c", _OWN_HOSTS)
-        yield OtherMachine(machine, router, internet)
+        machine = OtherMachine(router, internet)
+        await machine.boot()
+        try:
+            yield machine
+        finally:
+            await machine.lose_power()
     finally:
         for network in networks:
             await network.close()

@@ -11,6 +11,7 @@ from typing import Literal
 
 from tests import programs
 from tests.remote.network.certificates import Certificates
+from tests.remote.network.machine import Network
 from tests.remote.network.relay import LOOPBACK
 
 PAGE = Path(__file__).parents[3] / "docs" / "reverse-proxy.md"
@@ -19,7 +20,9 @@ NAMES = ("agent.example.com", "approve.example.com", "views.example.net")
 Kind = Literal["nginx", "caddy"]
 _START_S = 60.0
 
-_DOCUMENTED = {"agent.example.com": 8765, "approve.example.com": 8766, "views.example.net": 8767}
+DOCUMENTED = dict(zip(NAMES, (8765, 8766, 8767), strict=True))
+"""The ports of the server that the document has."""
+
 _AROUND_NGINX = """
 daemon off;
 worker_processes 1;
@@ -52,7 +55,7 @@ def _nginx(folder: Path, port: int, ports: Mapping[str, int], certificates: Cert
         ("listen 443 ", f"listen {address}:{port} "),
         ("/etc/ssl/agentcore/fullchain.pem", str(certificates.chain)),
         ("/etc/ssl/agentcore/privkey.pem", str(certificates.key)),
-        *((f" {_DOCUMENTED[name]};", f" {ports[name]};") for name in ports),
+        *((f" {DOCUMENTED[name]};", f" {ports[name]};") for name in ports),
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -66,7 +69,7 @@ def _nginx(folder: Path, port: int, ports: Mapping[str, int], certificates: Cert
 def _caddy(folder: Path, port: int, ports: Mapping[str, int], certificates: Certificates, address: str) -> list[str]:
     text = documented("caddy")
     for name, own in ports.items():
-        old = f"{name} {{\n\treverse_proxy {LOOPBACK}:{_DOCUMENTED[name]}\n}}\n"
+        old = f"{name} {{\n\treverse_proxy {LOOPBACK}:{DOCUMENTED[name]}\n}}\n"
         assert old in text, old
         tls = f"tls {certificates.chain} {certificates.key}"
         text = text.replace(old, f"{name}:{port} {{\n\tbind {address}\n\t{tls}\n\treverse_proxy {LOOPBACK}:{own}\n}}\n")
@@ -83,7 +86,14 @@ _KINDS = {"nginx": _nginx, "caddy": _caddy}
 
 @asynccontextmanager
 async def reverse_proxy(
-    kind: Kind, folder: Path, port: int, ports: Mapping[str, int], certificates: Certificates, address: str = LOOPBACK
+    kind: Kind,
+    folder: Path,
+    port: int,
+    ports: Mapping[str, int],
+    certificates: Certificates,
+    *,
+    address: str = LOOPBACK,
+    network: Network | None = None,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """A proxy that takes connections, and of which nothing is left afterwards.
 
@@ -94,9 +104,12 @@ async def reverse_proxy(
         ports: Those of the server, by `NAMES`.
         certificates: For these names.
         address: Where it listens.
+        network: The network in which it runs; None: that of the tests.
     """
     folder.mkdir()
     words = _KINDS[kind](folder, port, ports, certificates, address)
+    if network is not None:
+        words = list(network.command(*words))
     log = folder / "log"
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
@@ -108,7 +121,7 @@ async def reverse_proxy(
         )
     try:
         async with asyncio.timeout(_START_S):
-            while not await _takes(address, port):
+            while not await _takes(address, port, network):
                 assert process.returncode is None, log.read_text()
                 await asyncio.sleep(0.05)
         yield process
@@ -118,9 +131,10 @@ async def reverse_proxy(
         await process.wait()
 
 
-async def _takes(address: str, port: int) -> bool:
+async def _takes(address: str, port: int, network: Network | None) -> bool:
     try:
-        _, writer = await asyncio.open_connection(address, port)
+        connecting = asyncio.open_connection if network is None else network.connect
+        _, writer = await connecting(address, port)
     except OSError:
         return False
     writer.close()

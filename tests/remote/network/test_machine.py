@@ -87,43 +87,41 @@ async def test_nothing_reaches_the_machine_from_outside(tmp_path):
             *(sys.executable, "-c", serve), env=dict(os.environ), cwd=tmp_path, stdout=asyncio.subprocess.PIPE
         )
         await serving.stdout.readline()
-        loop = asyncio.get_running_loop()
         for address in (MACHINE, ROUTER_OUTSIDE):
-            with machine.internet.socket() as knocking, pytest.raises((TimeoutError, OSError)):
+            with pytest.raises((TimeoutError, OSError)):
                 async with asyncio.timeout(0.5):
-                    await loop.sock_connect(knocking, (address, 9000))
-        with machine.router.socket() as knocking:
-            await loop.sock_connect(knocking, (MACHINE, 9000))
+                    await machine.internet.connect(address, 9000)
+        _, writer = await machine.router.connect(MACHINE, 9000)
         assert await serving.wait() == 0
+        writer.close()
 
 
 async def test_behind_a_closed_router_its_proxy_is_the_only_way(greeting, tmp_path):
     connect = """
-import socket, sys
+import socket
 with socket.create_connection(("10.77.0.1", 3128)) as asking:
     asking.sendall(b"CONNECT agent.example.com:443 HTTP/1.1\\r\\n\\r\\n")
-    print(asking.makefile("rb").read(100).decode(), flush=True)
+    print(asking.makefile("rb").readline().decode(), flush=True)
 """
-    async with asyncio.timeout(WAIT_S), other_machine() as machine:
+    names = {"agent.example.com:443": (INTERNET, 443)}
+    async with (
+        asyncio.timeout(WAIT_S),
+        other_machine() as machine,
+        relay_to("127.0.0.1", greeting, listener=machine.internet.listener(INTERNET, 443)) as relay,
+        connect_proxy(names, network=machine.router, address=(ROUTER, 3128)) as proxy,
+    ):
         await machine.close_router()
-        names = {"agent.example.com:443": ("127.0.0.1", greeting)}
-        listener = machine.router.listener(ROUTER, 3128)
-        async with connect_proxy(names, listener=listener) as proxy:
-            asking = await machine.start(
-                *(sys.executable, "-c", connect.replace("read(100)", "readline()")),
-                env=dict(os.environ),
-                cwd=tmp_path,
-                stdout=asyncio.subprocess.PIPE,
-            )
-            assert b"200" in await asking.stdout.readline()
-            await asking.wait()
-            assert proxy.tunnels == ["agent.example.com:443"]
-        async with relay_to("127.0.0.1", greeting, listener=machine.internet.listener(INTERNET, 443)) as relay:
-            direct = await _ask(machine, INTERNET, 443, tmp_path)
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.5):
-                    await direct.stdout.readline()
-            assert relay.peers == []
+        words = (sys.executable, "-c", connect)
+        asking = await machine.start(*words, env=dict(os.environ), cwd=tmp_path, stdout=asyncio.subprocess.PIPE)
+        assert b"200" in await asking.stdout.readline()
+        await asking.wait()
+        assert proxy.tunnels == ["agent.example.com:443"]
+        assert relay.peers == [ROUTER_OUTSIDE]
+        direct = await _ask(machine, INTERNET, 443, tmp_path)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await direct.stdout.readline()
+        assert relay.peers == [ROUTER_OUTSIDE]
 
 
 async def test_nothing_is_left_of_it_when_a_test_fails(tmp_path):

@@ -181,7 +181,7 @@ async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_pat
         assert (found.title, found.host) == ("T", None)
         await chats.change("s1", host="laptop")
     async with Database.open(database_path) as database:
-        assert await ChatStore(database).host_of("s1") == "laptop"
+        assert await ChatStore(database).hosts.of("s1") == "laptop"
 
 
 def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:

@@ -82,14 +82,14 @@ export class AcChatChoices extends Localized(LitElement) {
     if (!this._hasHosts) return nothing;
     const host = this._host;
     const choices = [
-      {value: '', label: t('chat.hostServer'), text: t('chat.hostServerText')},
-      ...hostList.hosts.map(({name, state, platform}) => ({value: name, label: name, text: [t(`chat.hostState.${state}`), platform].filter(Boolean).join(' · ')})),
+      {value: '', label: t('hosts.choice.server'), text: t('hosts.choice.serverText')},
+      ...hostList.hosts.map(({name, state, platform}) => ({value: name, label: name, text: [t(`hosts.choice.state.${state}`), platform].filter(Boolean).join(' · ')})),
     ];
-    if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'chat.hostUnknown' : 'chat.hostState.unknown')});
+    if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'hosts.choice.unknown' : 'hosts.choice.state.unknown')});
     const isAway = Boolean(host) && hostList.isLoaded && hostList.find(host)?.state !== 'running';
     // a client that may not choose sees all the same where calls go
     return html`
-      <ac-choice-menu class="host" icon="server" label=${t('chat.host')} ?warning=${isAway} shown=${isAway ? t('chat.hostAway', {name: host}) : ''}
+      <ac-choice-menu class="host" icon="server" label=${t('hosts.choice.label')} ?warning=${isAway} shown=${isAway ? t('hosts.choice.away', {name: host}) : ''}
         .choices=${choices.map((choice) => ({...choice, isOff: !abilities.setup && choice.value !== host}))} .value=${host}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({host: event.detail.value})}></ac-choice-menu>`;
   }

@@ -72,10 +72,7 @@ class SessionChange(StrictWireModel):
     agent_id: AgentId | None = None
     model: ModelName | None = None
     mode: ApprovalMode | None = None
-    host: Annotated[
-        HostName | None,
-        Field(description="The host on another machine that its calls go to from now on; empty: the server."),
-    ] = None
+    host: Annotated[HostName | None, Field(description="That its calls go to from now on; empty: the server.")] = None
 
 
 class SystemChange(StrictWireModel):
@@ -194,20 +191,17 @@ async def show_session(exchange: Exchange) -> Answer:
 async def change_session(exchange: Exchange) -> Answer:
     """Change a session, and send it as it is then."""
     body: SessionChange = exchange.body
-    values: dict[str, str | None] = {name: getattr(body, name) or "" for name in body.model_fields_set}
+    values = {name: getattr(body, name) or "" for name in body.model_fields_set - {"mode", "host"}}
     if "title" in values:
         values["title"] = clean_title(body.title or "")
     if "agent_id" in values:
         values["agent_id"] = body.agent_id or "default"
-    if "mode" in values:
-        values["mode"] = body.mode
-    session_id, mode = _session_id(exchange), values.pop("mode", None)
-    values.pop("host", None)
+    session_id = _session_id(exchange)
     if "host" in body.model_fields_set:
         await _conversations(exchange).change_host(session_id, body.host, exchange.principal)
     changed = await _conversations(exchange).change(session_id, values)
     if "mode" in body.model_fields_set:
-        changed = await _change_mode(exchange, changed, mode)
+        changed = await _change_mode(exchange, changed, body.mode)
     return _answer(changed.to_json())
 
 

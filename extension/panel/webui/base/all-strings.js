@@ -2,6 +2,7 @@
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
 import {form} from '../form/strings.js';
+import {hosts} from '../hosts/strings.js';
 import {models} from '../models/strings.js';
 import {queue} from '../queue/strings.js';
 import {results} from '../results/strings.js';
@@ -14,4 +15,4 @@ import {panel} from '../../panel/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {approval, chat, form, models, panel, queue, results, shell, tools, ui};
+export const strings = {approval, chat, form, hosts, models, panel, queue, results, shell, tools, ui};

@@ -1,6 +1,7 @@
-"""`AgentTools`: the six tools, their arguments and what they say about themselves."""
+"""`AgentTools`: the tools, their arguments and what they say about themselves."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from agentcore.api import (
@@ -8,10 +9,12 @@ from agentcore.api import (
     BaseModel,
     CallPreview,
     Field,
+    HostInfo,
     Module,
     PdfReader,
     Runtime,
     ToolContext,
+    ToolDefinition,
     ToolError,
     ToolResult,
     known_to_models,
@@ -23,6 +26,7 @@ from agentcore_agent_tools.results import (
     AgentReport,
     ArtifactResult,
     CompactedHistory,
+    HostList,
     MemoryResult,
     PersonAnswer,
     TodoItem,
@@ -36,6 +40,13 @@ _WORK_S = 600.0
 
 _ASK_MS_MAX = 3_600_000
 _PREVIEW_CHARS = 300
+_HOST_STATES = {
+    "running": "connected",
+    "away": "not connected",
+    "draining": "takes nothing new",
+    "drained": "takes nothing new",
+    "disconnected": "kept out by the person",
+}
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
@@ -96,6 +107,7 @@ class AgentTools(Module[AgentSettings]):
         """Open the memory."""
         self._pdfs = PdfReader()
         self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
+        runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
         """Close the memory, and end what still reads."""
@@ -104,6 +116,13 @@ class AgentTools(Module[AgentSettings]):
         if self._memories is not None:
             self._memories.close()
             self._memories = None
+
+    def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
+        """Its tools; the one that lists other machines only where there are any."""
+        tools = super().get_tool_definitions()
+        if self._memories is not None and self.runtime.hosts():
+            return tools
+        return [each for each in tools if isinstance(each, ToolDefinition) and each.name != "list_hosts"]
 
     # -- things to do ------------------------------------------------------------------------------------------
 
@@ -228,6 +247,29 @@ class AgentTools(Module[AgentSettings]):
             case "info":
                 return await artifacts.info(ctx, id)
 
+    # -- hosts -------------------------------------------------------------------------------------------------
+
+    @tool(rank=1, read_only=True, effects=("session",), idempotent=True, open_world=False, keep="head")
+    def list_hosts(self) -> ToolResult[HostList]:
+        """List the machines that tools can act on beside the server: name, state, system, workspace folders, modules.
+
+        Which one a tool acts on, the person chooses for the chat.
+        """
+        hosts = self.runtime.hosts()
+        data: HostList = {
+            "hosts": [
+                {
+                    "name": each.name,
+                    "state": each.state,
+                    "platform": each.platform,
+                    "folders": list(each.workspace),
+                    "modules": list(each.modules),
+                }
+                for each in hosts
+            ]
+        }
+        return ToolResult("\n".join(map(_host_line, hosts)) or "There are no hosts beside the server.", data)
+
     # -- the person --------------------------------------------------------------------------------------------
 
     @tool(
@@ -332,6 +374,17 @@ def _needed(value: str | None, name: str, action: str) -> str:
     if value is None:
         raise ToolError("invalid_arguments", f"{action!r} needs {name!r}", missing=name)
     return value
+
+
+def _host_line(host: HostInfo) -> str:
+    parts = [f"{host.name}: {_HOST_STATES[host.state]}"]
+    if host.platform:
+        parts.append(host.platform)
+    if host.workspace:
+        parts.append(f"folders {', '.join(host.workspace)}")
+    if host.modules:
+        parts.append(f"modules {', '.join(host.modules)}")
+    return "; ".join(parts)
 
 
 def _shown(found: list[Memory], count: int) -> ToolResult:

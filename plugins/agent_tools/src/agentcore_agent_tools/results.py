@@ -78,3 +78,19 @@ class ArtifactResult(TypedDict):
     matches: NotRequired[list[ArtifactLine]]
     total: NotRequired[int]
     path: NotRequired[str]
+
+
+class KnownHost(TypedDict):
+    """A machine beside the server; `state` is `running`, `away`, `draining`, `drained` or `disconnected`."""
+
+    name: str
+    state: str
+    platform: str
+    folders: list[str]
+    modules: list[str]
+
+
+class HostList(TypedDict):
+    """The machines beside the server."""
+
+    hosts: list[KnownHost]

@@ -25,6 +25,7 @@ ZH = {
     "ask_user.question": "完整、可单独理解的问题。",
     "ask_user.options": "可选的回答；用户也可以写别的。",
     "ask_user.timeoutMs": "等待多久，毫秒。",
+    "list_hosts": "列出服务器以外的机器：名称、状态、系统、工作文件夹和模块。",
     "task": "把阅读多、汇报少的工作交给子智能体，并取得它的报告。",
     "task.prompt": "完整、可单独理解的任务。",
     "task.tools": "工具名称的模式，例如 `browser_*`；不填则全部。",

@@ -131,6 +131,22 @@ def instance_not_found(browser_id: str, *, has_crashed: bool = False) -> ToolErr
     return ToolError("instance_not_found", message, browserId=browser_id)
 
 
+def browser_closed(browser_id: str) -> ToolError:
+    """The browser was closed while something was done in it."""
+    return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
+
+
+def no_tab_opened(error: Exception, *, is_attached: bool) -> ToolError:
+    """The browser opened no tab; one that was attached to may still show pages to work in."""
+    if not is_attached:
+        return ToolError("browser_launch_failed", f"the browser opened no tab: {error}")
+    return ToolError(
+        "browser_launch_failed",
+        f"the attached browser opens no further page ({headline(error)}). To work in one that it shows: browser_tabs "
+        "with action list_attached, then attach with its target",
+    )
+
+
 def browser_crashed(what: str, **context: Any) -> ToolError:
     """The browser's or the page's process died."""
     return ToolError("browser_crashed", f"{what}; open the page again", retryable=True, **context)

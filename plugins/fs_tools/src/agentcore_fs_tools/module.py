@@ -1,21 +1,32 @@
-"""`FsTools`: the ten tools, their arguments and what they say about themselves."""
+"""`FsTools`: the tools, their arguments and what they say about themselves."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     HIDDEN_FROM_MODELS,
     CallPreview,
-    DisplayRole,
     Field,
     Module,
     Runtime,
     ToolContext,
+    ToolDefinition,
     ToolError,
     ToolResult,
     known_to_models,
     tool,
+)
+from agentcore_fs_tools import results
+from agentcore_fs_tools.arguments import (
+    COPY_SECONDS,
+    LONG_SECONDS,
+    READING,
+    Encoding,
+    NoIgnore,
+    OnHost,
+    Overwrite,
+    Path,
+    PathThere,
 )
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
@@ -24,67 +35,19 @@ from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe
-from agentcore_fs_tools.results import (
-    CopiedPath,
-    EditedFile,
-    FileStatus,
-    FoundMatches,
-    FoundPaths,
-    Listing,
-    MovedPath,
-    ReadFile,
-    RemovedPath,
-    WrittenFile,
-)
 from agentcore_fs_tools.search.globbing import Order, glob
 from agentcore_fs_tools.search.grepping import grep
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.settings import FsSettings
+from agentcore_fs_tools.transfer.between_hosts.answering import CopyingSide
+from agentcore_fs_tools.transfer.between_hosts.carrying import Copying
 from agentcore_fs_tools.transfer.copying import copy
 from agentcore_fs_tools.transfer.moving import move
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
 from agentcore_fs_tools.transfer.removing import delete
 from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
 from agentcore_fs_tools.translations import EXAMPLES, ZH
-
-_LONG_S = 300.0
-"""Time limit of tools that may have a whole tree to go through."""
-
-
-Path = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=4096,
-        description="Path relative to the first workspace root, or absolute inside any root.",
-        json_schema_extra=known_to_models(),
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    Field(
-        max_length=2000,
-        description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
-        json_schema_extra=known_to_models(),
-    ),
-]
-Overwrite = Annotated[
-    bool, Field(description="Replace a file that is there already.", json_schema_extra=known_to_models())
-]
-NoIgnore = Annotated[
-    bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=known_to_models())
-]
-
-_READING: Mapping[str, DisplayRole] = MappingProxyType(
-    {
-        "path": "path",
-        "offset": "first_line",
-        "limit": "line_count",
-        "first_line": "first_line",
-        "last_line": "last_line",
-    }
-)
 
 
 class FsTools(Module[FsSettings]):
@@ -105,12 +68,31 @@ class FsTools(Module[FsSettings]):
     }
 
     _ripgrep: str | None = None
+    _side: CopyingSide | None = None
 
     def init(self, runtime: Runtime) -> None:
-        """Look for ripgrep."""
+        """Look for ripgrep, and be there for files that come from other machines, or go there."""
         self._ripgrep = find_ripgrep()
+        self._side = CopyingSide(
+            runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
+        )
+        runtime.answer_hosts(self._side.answer)
+        runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False, display=_READING)
+    async def shutdown(self) -> None:
+        """Give up what has not arrived."""
+        if self._side is not None:
+            await self._side.close()
+            self._side = None
+
+    def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
+        """Its tools; the one that carries files between machines only where there are others."""
+        tools = super().get_tool_definitions()
+        if self._side is not None and self.runtime.hosts():
+            return tools
+        return [each for each in tools if isinstance(each, ToolDefinition) and each.name != "copy_between_hosts"]
+
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False, display=READING)
     def read_file(
         self,
         ctx: ToolContext,
@@ -122,7 +104,7 @@ class FsTools(Module[FsSettings]):
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
-    ) -> ToolResult[ReadFile]:
+    ) -> ToolResult[results.ReadFile]:
         """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
         return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
@@ -154,7 +136,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Make missing folders above the file.", json_schema_extra=known_to_models())
         ] = False,
         encoding: Encoding = None,
-    ) -> ToolResult[WrittenFile]:
+    ) -> ToolResult[results.WrittenFile]:
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
@@ -201,7 +183,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Only show what would change.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = False,
         encoding: Encoding = None,
-    ) -> ToolResult[EditedFile]:
+    ) -> ToolResult[results.EditedFile]:
         """Change parts of a text file: replace exact texts, or apply a unified diff; shows the difference.
 
         `old` has to occur once, with its indentation, unless `all` is set; else nothing is changed.
@@ -236,7 +218,7 @@ class FsTools(Module[FsSettings]):
             Order, Field(description="`modified` gives the newest first.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = "modified",
         no_ignore: NoIgnore = False,
-    ) -> ToolResult[FoundPaths]:
+    ) -> ToolResult[results.FoundPaths]:
         """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
         return glob(
             ctx.workspace,
@@ -254,7 +236,7 @@ class FsTools(Module[FsSettings]):
         read_only=True,
         idempotent=True,
         open_world=False,
-        timeout_s=_LONG_S,
+        timeout_s=LONG_SECONDS,
         display={"pattern": "subject"},
     )
     def grep(
@@ -297,7 +279,7 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Let a match span lines.", json_schema_extra=known_to_models())
         ] = False,
         no_ignore: NoIgnore = False,
-    ) -> ToolResult[FoundMatches]:
+    ) -> ToolResult[results.FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
         return grep(
@@ -318,12 +300,12 @@ class FsTools(Module[FsSettings]):
             int,
             Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=known_to_models()),
         ] = 1,
-    ) -> ToolResult[Listing]:
+    ) -> ToolResult[results.Listing]:
         """List a folder, with the sizes of files, and what links point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
-    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[FileStatus]:
+    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[results.FileStatus]:
         """Tell type, size, time of the last change and permissions of a path; of a text its encoding and lines."""
         return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
 
@@ -338,7 +320,7 @@ class FsTools(Module[FsSettings]):
         destructive=True,
         idempotent=False,
         open_world=False,
-        timeout_s=_LONG_S,
+        timeout_s=LONG_SECONDS,
         preview=_preview_delete,
     )
     def file_delete(
@@ -348,7 +330,7 @@ class FsTools(Module[FsSettings]):
         recursive: Annotated[
             bool, Field(description="With all that is in a folder.", json_schema_extra=known_to_models())
         ] = False,
-    ) -> ToolResult[RemovedPath]:
+    ) -> ToolResult[results.RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()
         target = removable(ctx.workspace, path)
@@ -374,7 +356,7 @@ class FsTools(Module[FsSettings]):
         destructive=True,
         idempotent=False,
         open_world=False,
-        timeout_s=_LONG_S,
+        timeout_s=LONG_SECONDS,
         preview=_preview_move,
     )
     def file_move(
@@ -383,7 +365,7 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Overwrite = False,
-    ) -> ToolResult[MovedPath]:
+    ) -> ToolResult[results.MovedPath]:
         """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = removable(ctx.workspace, source)
@@ -404,7 +386,7 @@ class FsTools(Module[FsSettings]):
         destructive=True,
         idempotent=False,
         open_world=False,
-        timeout_s=_LONG_S,
+        timeout_s=LONG_SECONDS,
         preview=_preview_copy,
     )
     def file_copy(
@@ -413,12 +395,53 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Overwrite = False,
-    ) -> ToolResult[CopiedPath]:
+    ) -> ToolResult[results.CopiedPath]:
         """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
         return copy(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+
+    async def _preview_between_hosts(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        copying = Copying(
+            arguments.get("from_host") or "",
+            arguments["from_path"],
+            arguments.get("to_host") or "",
+            arguments["to_path"],
+            bool(arguments.get("overwrite")),
+        )
+        copying.refuse_impossible(self.runtime.hosts())
+        return copying.preview(*await copying.facts(ctx), self.runtime.locale)
+
+    @tool(
+        rank=2,
+        effects=("read", "write", "egress"),
+        destructive=True,
+        idempotent=True,
+        open_world=False,
+        timeout_s=COPY_SECONDS,
+        preview=_preview_between_hosts,
+        display={"from_path": "subject"},
+    )
+    async def copy_between_hosts(
+        self,
+        ctx: ToolContext,
+        from_path: PathThere,
+        to_path: PathThere,
+        *,
+        from_host: OnHost = None,
+        to_host: OnHost = None,
+        overwrite: Overwrite = False,
+    ) -> ToolResult[results.CarriedFile]:
+        """Copy one file from a machine to another. The person is asked each time. Folders: pack them first.
+
+        Args:
+            from_path: Path on `from_host`: relative to its first workspace root, or absolute inside any of its roots.
+            to_path: Path of the copy itself on `to_host`; missing folders above are made.
+        """
+        copying = Copying(from_host or "", from_path, to_host or "", to_path, overwrite)
+        copying.refuse_impossible(self.runtime.hosts())
+        return await copying.run(ctx)
 
     def _refuse_unless_writable(self) -> None:
         if not self.settings.writable:

@@ -132,3 +132,15 @@ class CopiedPath(TypedDict):
     links: int
     size_bytes: int
     skipped: int
+
+
+class CarriedFile(TypedDict):
+    """What was copied from which machine to which; an empty host is the server."""
+
+    from_host: str
+    from_path: str
+    to_host: str
+    to_path: str
+    size_bytes: int
+    sha256: str
+    overwrote: bool

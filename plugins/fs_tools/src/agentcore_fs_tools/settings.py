@@ -11,3 +11,7 @@ class FsSettings(Module.Settings):
     writable: Annotated[bool, Field(description="Whether files may be changed at all.")] = True
     # not harmless: without the bin, what a model deletes is gone
     trash: Annotated[bool, Field(description="Whether file_delete moves to the bin instead of deleting.")] = False
+    # not harmless, though a number: it says how much may leave this machine at one time
+    between_hosts_mb: Annotated[
+        int, Field(ge=1, le=1_048_576, description="Largest file that copy_between_hosts carries, in MiB.")
+    ] = 1024

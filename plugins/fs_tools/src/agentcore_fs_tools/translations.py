@@ -42,6 +42,11 @@ ZH = {
     "file_delete.recursive": "连同文件夹中的所有内容。",
     "file_move": "移动或重命名文件或文件夹。`destination` 是新路径本身；缺少的上级文件夹会自动创建。",
     "file_copy": "复制文件或文件夹。`destination` 是副本本身的路径；缺少的上级文件夹会自动创建。",
+    "copy_between_hosts": "把一个文件从一台机器复制到另一台；每次都由用户确认。",
+    "copy_between_hosts.from_host": "文件所在的主机；不填则为服务器。",
+    "copy_between_hosts.from_path": "该主机上的路径：相对于其第一个工作区根目录，或其任一根目录内的绝对路径。",
+    "copy_between_hosts.to_host": "要复制到的主机；不填则为服务器。",
+    "copy_between_hosts.to_path": "副本本身在该主机上的路径；缺少的上级文件夹会自动创建。",
 }
 
 EXAMPLES = (

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import structlog
 
 from agentcore.api import ToolError, UrlPolicy
+from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.attaching import attach
 from agentcore_chrome.browser.connecting import connect
 from agentcore_chrome.browser.driver import Driver
@@ -18,7 +19,7 @@ from agentcore_chrome.browser.endpoint_policy import EndpointPolicy
 from agentcore_chrome.browser.guard import Guard
 from agentcore_chrome.browser.launching import LaunchOptions, launch
 from agentcore_chrome.browser.lost_browsers import LostBrowser, LostBrowsers
-from agentcore_chrome.browser.process import BrowserProcess, LostPage
+from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
 from agentcore_chrome.endpoint import Endpoint, endpoint_of
 from agentcore_chrome.failures import instance_not_found, tab_not_found

@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _HANDSHAKE_SECONDS = 10.0
 _CONNECT_SECONDS = 30.0
 _HALF_CLOSED_SECONDS = 60.0
@@ -135,6 +136,15 @@ class Guard:
             except OSError as exc:
                 failure = exc
         raise failure
+
+
+def endpoint_of_url(url: str) -> tuple[str, int]:
+    """Host and port of an address, as a proxy is asked for them."""
+    parts = urlsplit(url)
+    try:
+        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return "", 0
 
 
 async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:

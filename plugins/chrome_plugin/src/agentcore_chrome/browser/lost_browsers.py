@@ -8,7 +8,8 @@ from typing import Any
 import structlog
 
 from agentcore.api import Background, ToolError
-from agentcore_chrome.browser.process import BrowserProcess, LostPage
+from agentcore_chrome.browser.attached_pages import LostPage
+from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import instance_not_found
 from agentcore_chrome.lost_failures import ignore_failure
 

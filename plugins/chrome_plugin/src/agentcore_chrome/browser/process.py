@@ -6,19 +6,25 @@ import signal
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
-from urllib.parse import urlsplit
 
 import structlog
 
 from agentcore.api import Background, ToolError
+from agentcore_chrome.browser.attached_pages import LostPage, OtherPage, lost_page, pages_besides, target_not_found
+from agentcore_chrome.browser.guard import endpoint_of_url
 from agentcore_chrome.browser.kept_state import KeptState
-from agentcore_chrome.browser.marked_targets import find_target, pages_by_target, wait_for_target
-from agentcore_chrome.browser.memory import memory_of
-from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
-from agentcore_chrome.failures import browser_crashed, browser_lost, headline, is_closed
+from agentcore_chrome.browser.system_processes import memory_of, processes_of
+from agentcore_chrome.browser.targets import (
+    LOOK_AGAIN_SECONDS,
+    TabTargets,
+    find_target,
+    pages_by_target,
+    wait_for_target,
+)
+from agentcore_chrome.failures import browser_closed, browser_crashed, browser_lost, is_closed, no_tab_opened
 from agentcore_chrome.logins import KnownLogins
+from agentcore_chrome.lost_failures import end_within
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -32,31 +38,10 @@ log = structlog.get_logger(__name__)
 _CLOSE_SECONDS = 8.0
 _LOOK_SECONDS = 3.0
 _JUDGED = ("http:", "https:", "file:", "chrome:", "devtools:", "view-source:", "chrome-extension:")
-_LOOK_AGAIN_SECONDS = 0.15
-_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 Place = Literal["here", "attached", "remote"]
 """Where a browser is: launched here; somebody's, attached to over its debugging port; of a Playwright server."""
 _ADAPTERS: dict[Place, str] = {"here": "playwright", "attached": "cdp", "remote": "remote"}
-
-
-@dataclass(frozen=True, slots=True)
-class LostPage:
-    """A page that goes on in a browser to which the connection was lost.
-
-    Args:
-        tab_id: The tab that it was, and will be again.
-        target_id: The browser's id of it; empty: it was not known yet, and the page cannot be found again.
-        options: How the tab was.
-        is_ours: Whether it was opened here.
-        url: Where it was.
-    """
-
-    tab_id: str
-    target_id: str
-    options: TabOptions
-    is_ours: bool
-    url: str
 
 
 class Owner(Protocol):
@@ -117,8 +102,7 @@ class BrowserProcess:
         self._contexts: dict[str, BrowserContext] = {}
         self._opening = asyncio.Lock()
         self._session: CDPSession | None = None
-        self._by_target: dict[str, Tab] = {}
-        self._looking: set[str] = set()
+        self._targets = TabTargets(self)
         self._closing = False
         self._over = False
         self._ended = asyncio.Event()
@@ -129,7 +113,7 @@ class BrowserProcess:
     async def listen(self) -> None:
         """Hear of titles, and learn the process's id."""
         self._session = await self.browser.new_browser_cdp_session()
-        self._session.on("Target.targetInfoChanged", self._on_target)
+        self._targets.listen(self._session)
         discovering = self._session.send("Target.setDiscoverTargets", {"discover": True})
         if self.judge is not None:
             await self.judge.start(self._session)
@@ -198,7 +182,7 @@ class BrowserProcess:
                     await self._hear_of_its_end()
                 if self.crashed is not None:
                     raise self.crashed from exc
-                raise _no_tab(exc, is_attached=self.is_attached) from exc
+                raise no_tab_opened(exc, is_attached=self.is_attached) from exc
             return self._add(page, options, is_ours=found is None)
 
     async def _hear_of_its_end(self) -> None:
@@ -250,7 +234,7 @@ class BrowserProcess:
             return
         context = self._contexts.pop(session_id, None)
         if context is not None and context is not self.shared_context:
-            await _within(context.close(), _CLOSE_SECONDS)
+            await end_within(context.close(), _CLOSE_SECONDS)
 
     async def close(self) -> None:
         """End the browser and all in it; of one that was attached to, only what was opened here. Safe twice."""
@@ -260,11 +244,11 @@ class BrowserProcess:
         if self.is_attached:
             await asyncio.gather(*(tab.close() for tab in list(self.tabs.values())))
         if self._kept is not None and self.shared_context is not None and self.browser.is_connected():
-            await _within(self._kept.save(self.shared_context), _CLOSE_SECONDS)
+            await end_within(self._kept.save(self.shared_context), _CLOSE_SECONDS)
         closing = self.shared_context if self.shared_context is not None and not self.is_attached else self.browser
-        await _within(closing.close(), _CLOSE_SECONDS)
+        await end_within(closing.close(), _CLOSE_SECONDS)
         if not self.is_attached and self.browser.is_connected():
-            await _within(self.browser.close(), _CLOSE_SECONDS / 4)
+            await end_within(self.browser.close(), _CLOSE_SECONDS / 4)
         self._kill()
         await self._end(browser_closed(self.browser_id))
 
@@ -278,15 +262,7 @@ class BrowserProcess:
 
     async def processes(self) -> list[dict[str, Any]]:
         """The operating system's processes of the browser, by type and id; empty if it does not tell."""
-        if self._session is None:
-            return []
-        try:
-            async with asyncio.timeout(_LOOK_SECONDS):
-                reply = await self._session.send("SystemInfo.getProcessInfo")
-        except Exception:  # noqa: BLE001 - some shells do not tell, and a dead one cannot
-            return []
-        found: list[dict[str, Any]] = reply.get("processInfo", [])
-        return found
+        return await processes_of(self._session) if self._session is not None else []
 
     async def memory_bytes(self) -> int | None:
         """Memory of all its processes, shared parts counted by their share."""
@@ -326,7 +302,7 @@ class BrowserProcess:
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let something run to its end, and end it with the browser."""
-        task = self._background.start(_within(work, _CLOSE_SECONDS))
+        task = self._background.start(end_within(work, _CLOSE_SECONDS))
         task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
 
     def check_frames(self, page: "Page") -> None:
@@ -341,18 +317,18 @@ class BrowserProcess:
 
     def refusal_of(self, url: str) -> ToolError | None:
         """What the URL policy said to a connection for this address, if it refused one."""
-        place = _endpoint(url)
+        place = endpoint_of_url(url)
         return self._owner.refusal_of(*place) if self.judge is None else self.judge.refused.get(place)
 
     def was_refused(self, frame_id: str, error: ToolError) -> None:
         """A frame was kept from going somewhere; the one that has all of a page has the page's id."""
-        tab = self._by_target.get(frame_id)
+        tab = self._targets.tab(frame_id)
         if tab is not None:
             tab.refusal = error
 
     def failure_of(self, url: str) -> str | None:
         """Why a connection for this address failed, in the browser's words."""
-        return self._owner.failure_of(*_endpoint(url))
+        return self._owner.failure_of(*endpoint_of_url(url))
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -428,43 +404,15 @@ class BrowserProcess:
         tab.target_id = None if was is None else was.target_id  # it may be lost again before it is asked
         self.tabs[tab.tab_id] = tab
         tab.listen()
-        self.run_in_background(self._learn_target(tab))
+        self.run_in_background(self._targets.learn(tab))
         if opener is not None:
             opener.add_popup(tab)
         self._owner.added(tab)
         return tab
 
-    async def _learn_target(self, tab: Tab) -> None:
-        reply = await (await tab.session()).send("Target.getTargetInfo")
-        target = reply["targetInfo"]
-        tab.target_id = target["targetId"]
-        self._by_target[tab.target_id] = tab
-        self._on_target(reply)
-
-    def look_again(self, tab: Tab, after_s: float = _LOOK_AGAIN_SECONDS) -> None:
-        """Ask for a tab's title soon: a browser does not tell of every change by itself."""
-        if tab.target_id is not None and tab.tab_id not in self._looking:
-            self._looking.add(tab.tab_id)
-            asyncio.get_running_loop().call_later(after_s, self._look, tab)
-
-    def _look(self, tab: Tab) -> None:
-        self._looking.discard(tab.tab_id)
-        if self.is_open and not tab.gone.done():
-            self.run_in_background(self._ask(tab))
-
-    async def _ask(self, tab: Tab) -> None:
-        assert self._session is not None  # noqa: S101 - listen() was called
-        self._on_target(await self._session.send("Target.getTargetInfo", {"targetId": tab.target_id}))
-
-    def _on_target(self, reply: dict[str, Any]) -> None:
-        target = reply["targetInfo"]
-        tab = self._by_target.get(target["targetId"])
-        if tab is None or tab.gone.done():
-            self._by_target.pop(target["targetId"], None)
-            return
-        # before a page says its title, a browser gives the address as one, without its scheme
-        title = "" if target["url"].endswith(target["title"]) else target["title"]
-        self.heard(tab, title, target["url"])
+    def look_again(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
+        """See `TabTargets.look_again`."""
+        self._targets.look_again(tab, after_s)
 
     def heard(self, tab: Tab, title: str, url: str) -> None:
         """A tab's title and address, as somebody has just learnt them."""
@@ -481,7 +429,7 @@ class BrowserProcess:
         else:
             log.warning("browser_lost", browser_id=self.browser_id, place=self.place, tabs=len(self.tabs))
             self.crashed = browser_lost(self.browser_id, goes_on=self.is_attached)
-            self.lost_pages = [_lost(tab) for tab in self.tabs.values() if self.is_attached]
+            self.lost_pages = [lost_page(tab) for tab in self.tabs.values() if self.is_attached]
         self._background.start(self._end(self.crashed))
 
     async def _end(self, error: ToolError) -> None:
@@ -495,41 +443,3 @@ class BrowserProcess:
         self._background.cancel()
         if self.on_over is not None:
             await self.on_over()
-
-
-def browser_closed(browser_id: str) -> ToolError:
-    """The browser was closed while something was done in it."""
-    return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
-
-
-def _lost(tab: Tab) -> LostPage:
-    options = TabOptions(tab.owner, tab.session_id, tab.dialogs.hold_s, tab.resource_id)
-    return LostPage(tab.tab_id, tab.target_id or "", options, tab.is_ours, tab.page.url)
-
-
-def _no_tab(error: Exception, *, is_attached: bool) -> ToolError:
-    if not is_attached:
-        return ToolError("browser_launch_failed", f"the browser opened no tab: {error}")
-    return ToolError(
-        "browser_launch_failed",
-        f"the attached browser opens no further page ({headline(error)}). To work in one that it shows: browser_tabs "
-        "with action list_attached, then attach with its target",
-    )
-
-
-def _endpoint(url: str) -> tuple[str, int]:
-    """Host and port of an address, as a proxy is asked for them."""
-    parts = urlsplit(url)
-    try:
-        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
-    except ValueError:
-        return "", 0
-
-
-async def _within(work: Any, limit_s: float) -> None:
-    """Let something of the driver's end, within a limit, whatever comes of it."""
-    try:
-        async with asyncio.timeout(limit_s):
-            await work
-    except Exception as exc:  # noqa: BLE001 - what is being ended may be gone already
-        log.debug("browser_work_failed", reason=str(exc))

@@ -46,6 +46,14 @@ class DialogRecord:
         return f"{self.kind} {self.message!r} ({self.outcome})"
 
 
+class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
+    """A dialog opened while something was done; what was done goes on behind it."""
+
+    def __init__(self, dialog: DialogRecord) -> None:
+        super().__init__(str(dialog))
+        self.dialog = dialog
+
+
 class Dialogs:
     """The dialogs of one page.
 

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -17,9 +16,10 @@ from agentcore_chrome.logins import KnownLogins, TabLogins
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
-from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs, only_looks
+from agentcore_chrome.tab.dialogs import DialogAnswer, DialogOpened, Dialogs, only_looks
 from agentcore_chrome.tab.page_tree import PageTree, read_page
 from agentcore_chrome.tab.refs import Refs
+from agentcore_chrome.tab.script_stop import ScriptStop
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Page, Request
@@ -29,21 +29,12 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 _LOOK_SECONDS = 2.0
-_AGAIN_SECONDS = 0.2
 _OWN_SECONDS = 10.0
 _DOWNLOADS = 20
 _BEHIND_SECONDS = 2.0
 _DRIVER_SECONDS = 0.8
 _CRASH_REPORT_SECONDS = 0.3
 _URL_CHARS = 2000
-
-
-class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
-    """A dialog opened while something was done; what was done goes on behind it."""
-
-    def __init__(self, dialog: DialogRecord) -> None:
-        super().__init__(str(dialog))
-        self.dialog = dialog
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +140,7 @@ class Tab:
         self._background = Background(f"tab:{tab_id}")
         self.logins = TabLogins(process.logins, self.session_id, self._background)
         self._behind: set[asyncio.Task[Any]] = set()
-        self._stopping: asyncio.Task[None] | None = None
+        self._script_stop = ScriptStop(tab_id, self.session, self._background)
 
     # -- its life ----------------------------------------------------------------------------------------------
 
@@ -179,7 +170,7 @@ class Tab:
             return
         self.dialogs.answer_open(DialogAnswer(False))
         async with asyncio.TaskGroup() as group:
-            stopping = group.create_task(self.stop_script())
+            stopping = group.create_task(self._script_stop.run())
             try:
                 async with asyncio.timeout(_OWN_SECONDS):
                     await self.page.close()
@@ -243,32 +234,7 @@ class Tab:
 
     def stop_soon(self) -> None:
         """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
-        if self._stopping is None or self._stopping.done():
-            self._stopping = self._background.start(self.stop_script())
-
-    async def stop_script(self) -> None:
-        """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
-        try:
-            async with asyncio.timeout(_OWN_SECONDS):
-                await self._terminate(await self.session())
-        except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
-            log.debug("script_not_stopped", tab_id=self.tab_id, reason=str(exc))
-
-    async def _terminate(self, session: "CDPSession") -> None:
-        # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
-        # them tells when all are over, and takes the request upon itself if there was nothing else to end.
-        async def send(method: str, **parameters: Any) -> None:
-            with suppress(Exception):  # a page that is gone has no script
-                await session.send(method, parameters)
-
-        async with asyncio.TaskGroup() as group:
-            requested = group.create_task(send("Runtime.terminateExecution"))
-            probed = group.create_task(send("Runtime.evaluate", expression="0"))
-            while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
-                if requested.done():
-                    requested = group.create_task(send("Runtime.terminateExecution"))
-                elif probed.done():
-                    probed = group.create_task(send("Runtime.evaluate", expression="0"))
+        self._script_stop.begin()
 
     async def describe(self) -> str:
         """The page as lines, to tell what changed between two looks."""
@@ -405,8 +371,7 @@ class Tab:
         """
         if self.dialogs.open is not None and only_looks.get():
             raise DialogOpened(self.dialogs.open)
-        if self._stopping is not None and not self._stopping.done():
-            await asyncio.wait((self._stopping,), timeout=work_s(_OWN_SECONDS))
+        await self._script_stop.settle()
         if self.dialogs.answer_open(DialogAnswer(False)) is not None and self._behind:
             await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
 

@@ -17,26 +17,22 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
+from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine
-from agentcore_chrome.browser.launching import LaunchOptions
-from agentcore_chrome.browser.process import BrowserProcess, LostPage
-from agentcore_chrome.failures import instance_not_found, why_tab_gone
-from agentcore_chrome.settings import Viewport
+from agentcore_chrome.failures import why_tab_gone
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import WaitUntil, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
-from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     TAB,
-    TAB_AT_ONCE,
-    BrowserId,
     LimitMs,
     PageLimitMs,
     Script,
@@ -45,6 +41,7 @@ from agentcore_chrome.tools.arguments import (
     Url,
 )
 from agentcore_chrome.tools.engine_module import EngineModule
+from agentcore_chrome.tools.launch_tools import LaunchTools
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.text_input import Written, append_text, fill_with
 from agentcore_chrome.tools.translations import CHROME_ZH
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 
-class Chrome(EngineModule):
+class Chrome(LaunchTools):
     """Browsers and their tabs by id: launch, open, read, click, fill, evaluate, close."""
 
     title = "Chrome"
@@ -119,109 +116,11 @@ class Chrome(EngineModule):
             if tool_name != "chrome_close":
                 raise
 
-    # -- browsers and tabs -------------------------------------------------------------------------------------
-
-    @tool(rank=2, effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
-    async def chrome_launch(
-        self,
-        ctx: ToolContext,
-        headless: Annotated[bool | None, Field(description="Without a window; left out, as the settings say.")] = None,
-        viewport: Annotated[Viewport | None, Field(description="Size of its pages, 1280 by 720 if left out.")] = None,
-        locale: Annotated[str | None, Field(max_length=35, description="Language of its pages, such as de-DE.")] = None,
-        userAgent: Annotated[str | None, Field(max_length=1000, description="How it names itself to servers.")] = None,
-    ) -> ToolResult[results.StartedBrowser]:
-        """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
-        options = LaunchOptions(headless, viewport, locale, userAgent, ctx.session_id)
-        process = await self.shielded(self.engine.launch(options), BrowserProcess.close)
-        text = f"Started browser {process.browser_id} (version {process.version}, process {process.pid})."
-        return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
-
-    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False)
-    async def chrome_close(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.ClosedBrowser]:
-        """Close a browser with all its tabs, and free everything."""
-        lost = self.engine.lost.get(browserId)
-        if lost is not None and self.may_reach(ctx, lost.session_id):
-            self.engine.lost.forget(browserId)
-            said = f"Gave up browser {browserId}, to which the connection is lost. What is open there stays open."
-            return ToolResult(said, {"browserId": browserId, "closedTabs": 0})
-        process = self._process(ctx, browserId)
-        tabs = len(process.tabs)
-        await process.close()
-        return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
-
-    @tool(rank=2, read_only=True, idempotent=True, open_world=False)
-    async def chrome_list(self, ctx: ToolContext) -> ToolResult[results.BrowserList]:
-        """List all browsers with their tabs, process ids and memory."""
-        browsers: list[Any] = [
-            browser | {"tabs": [tab for tab in browser["tabs"] if self.may_reach(ctx, tab["sessionId"])]}
-            for browser in await self.engine.describe()
-            if self.may_reach(ctx, browser["sessionId"])
-        ]
-        lines = [line for browser in browsers for line in _browser_lines(browser)]
-        return ToolResult("\n".join(lines) or "No browser runs.", {"browsers": browsers}, untrusted=True)
-
-    async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        if arguments["browserId"] not in self.engine.lost:
-            self._process(ctx, arguments["browserId"])
-        return await self.preview_url(ctx, arguments)
-
-    @tool(
-        rank=2,
-        effects=("egress",),
-        destructive=False,
-        idempotent=False,
-        open_world=True,
-        timeout_s=LONGEST_S,
-        preview=_preview_new_tab,
-    )
-    async def chrome_new_tab(
-        self,
-        ctx: ToolContext,
-        browserId: BrowserId,
-        url: Url | None = None,
-        waitUntil: WaitUntil = "load",
-        timeoutMs: PageLimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.OpenedTab]:
-        """Open a new tab in a browser, at an address if one is given, and give its id.
-
-        If the address cannot be loaded, the tab is closed again.
-        """
-        process = self._process(ctx, browserId)
-        options = TabOptions(self.runtime.name, process.session_id or ctx.session_id)
-        tab = await self.shielded(self.engine.open_tab(process, options), Tab.close)
-        if url is None:
-            return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
-        try:
-            return await self.run(ctx, tab, self._go(ctx, tab, url, waitUntil, timeoutMs), browserId=browserId)
-        except ToolError:
-            await self.finish(tab.close())
-            raise
-
-    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=TAB_AT_ONCE)
-    async def chrome_close_tab(self, ctx: ToolContext, tabId: TabId) -> ToolResult[results.ClosedTab]:
-        """Close a tab, also one that hangs."""
-        await self._tab(ctx).close()
-        return ToolResult(f"Closed tab {tabId}.", {"tabId": tabId})
-
-    @tool(read_only=True, idempotent=True, open_world=False)
-    async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.TabList]:
-        """List the tabs of a browser: id, address, title, state."""
-        process = self._process(ctx, browserId)
-        tabs: list[Any] = [
-            tab.to_json()
-            for tab in process.tabs.values()
-            if tab.is_within_reach and self.may_reach(ctx, tab.session_id)
-        ]
-        text = "\n".join(_tab_line(tab) for tab in tabs) or f"Browser {browserId} has no tabs."
-        return ToolResult(text, {"browserId": browserId, "tabs": tabs}, untrusted=True)
-
-    # -- one tab -----------------------------------------------------------------------------------------------
-
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         assert ctx.resource is not None  # noqa: S101 - tabId is required
         if (lost := self.engine.lost.page(ctx.resource.keys["tabId"])) is not None:
             return CallPreview(urls=(lost[1].url,))
-        return CallPreview(urls=(self._tab(ctx).page.url,))
+        return CallPreview(urls=(self.named_tab(ctx).page.url,))
 
     _reads_tab = tool(
         rank=2, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=TAB
@@ -244,13 +143,13 @@ class Chrome(EngineModule):
         timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabArrival]:
         """Go to an address, and give the final address, HTTP status, title and load state."""
-        tab = self._tab(ctx)
-        return await self.run(ctx, tab, self._go(ctx, tab, url, waitUntil, timeoutMs))
+        tab = self.named_tab(ctx)
+        return await self.run(ctx, tab, self.arrive(ctx, tab, url, waitUntil, timeoutMs))
 
     @tool(read_only=True, idempotent=True, open_world=True, resource=TAB)
     async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult[results.TabArrival]:
         """Give the address, title and load state of a tab."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         title, state = await state_of(tab)
         fields = {"url": tab.page.url, "title": title, "loadState": state}
         return await self.result(ctx, tab, ToolOutput(f"{tab.page.url} – {title}", fields))
@@ -267,7 +166,7 @@ class Chrome(EngineModule):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabPicture]:
         """Take a picture of a tab, of the whole page, or of one element."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         shot = ScreenshotOptions(Target(selector) if selector else None, fullPage, format, timeoutMs)
         return await self.run(ctx, tab, self._picture(ctx, tab, shot, inline=inline))
 
@@ -280,7 +179,7 @@ class Chrome(EngineModule):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabContent]:
         """Give the HTML of a page, or of the first element that matches a selector; long ones are cut."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         return await self.run(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
 
     @_reads_tab
@@ -292,7 +191,7 @@ class Chrome(EngineModule):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabContent]:
         """Give the text of a page as a person sees it, or of the first element that matches a selector."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         return await self.run(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
 
     @_acts_on_tab
@@ -353,7 +252,7 @@ class Chrome(EngineModule):
         timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabEvaluation]:
         """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         return await self.run(ctx, tab, evaluate_script(tab, script, timeoutMs))
 
     @_reads_tab
@@ -374,7 +273,7 @@ class Chrome(EngineModule):
         timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabAddress]:
         """Wait for one of: an element's state, a condition, an address, a load state."""
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
         given = [name for name in (selector, condition, url, loadState) if name is not None]
         if len(given) != 1:
             raise ToolError(
@@ -412,20 +311,6 @@ class Chrome(EngineModule):
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _process(self, ctx: ToolContext, browser_id: str) -> BrowserProcess:
-        process = self.engine.process(browser_id)
-        if not self.may_reach(ctx, process.session_id):
-            raise instance_not_found(browser_id)
-        return process
-
-    def _tab(self, ctx: ToolContext) -> Tab:
-        assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
-        return self.engine.tab(ctx.resource.keys["tabId"])
-
-    async def _go(self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
-        arrived = await self.go_to(ctx, tab, url, wait_until, timeout_ms)
-        return ToolOutput(str(arrived), arrived.to_json())
-
     async def _picture(self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool) -> ToolOutput:
         picture = await take_screenshot(tab, shot)
         fields = {"mime": shot.mime, "sizeBytes": len(picture), "url": tab.page.url}
@@ -437,7 +322,7 @@ class Chrome(EngineModule):
     async def _on_element(
         self, ctx: ToolContext, selector: str, timeout_ms: int, work: Callable[["Locator"], Awaitable[Any]], text: str
     ) -> ToolResult:
-        tab = self._tab(ctx)
+        tab = self.named_tab(ctx)
 
         async def act() -> ToolOutput:
             done = await on_element(tab, Target(selector), timeout_ms, work)
@@ -453,16 +338,3 @@ async def _piece(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
     if piece.is_cut:
         text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"
     return ToolOutput(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
-
-
-def _browser_lines(browser: dict[str, Any]) -> list[str]:
-    memory = browser["memoryBytes"]
-    size = f", {memory / 1024 / 1024:.0f} MiB" if memory else ""
-    return [
-        f"{browser['browserId']}: version {browser['version']}, process {browser['pid']}{size}",
-        *(f"  {_tab_line(tab)}" for tab in browser["tabs"]),
-    ]
-
-
-def _tab_line(tab: dict[str, Any]) -> str:
-    return f"{tab['tabId']}: {tab['url']} – {tab['title']} ({tab['state']})"

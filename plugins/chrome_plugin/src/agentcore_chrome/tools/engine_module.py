@@ -21,19 +21,20 @@ from agentcore.api import (
     ToolResult,
     UrlPolicy,
 )
+from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.browser.probing import Answer, ours, probe
-from agentcore_chrome.browser.process import BrowserProcess, LostPage
+from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
+from agentcore_chrome.live.favicons import Favicons
 from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.logins import LoginWanted, login_required
 from agentcore_chrome.settings import EngineSettings
-from agentcore_chrome.tab.dialogs import only_looks
-from agentcore_chrome.tab.favicons import Favicons
+from agentcore_chrome.tab.dialogs import DialogOpened, only_looks
 from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to, leave, with_scheme
-from agentcore_chrome.tab.tab import DialogOpened, Tab
+from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput, make_result, output_of_dialog
 

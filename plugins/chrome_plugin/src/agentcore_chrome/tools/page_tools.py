@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
-from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
+from agentcore_chrome.browser.attached_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results

@@ -1,17 +1,95 @@
-"""Finding the page of a resource in a browser that was attached to: its title or address carries the resource's id."""
+"""Targets, as a browser calls its pages: which one is a resource's or a tab's, and what the browser tells of them.
+
+In a browser that was attached to, the title or the address of a resource's page carries the resource's id.
+"""
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
 
+LOOK_AGAIN_SECONDS = 0.15
+"""How soon a tab's title is asked for again."""
+
 _ANSWER_SECONDS = 2.0
-_LOOK_AGAIN_SECONDS = 0.1
+_MARK_SECONDS = 0.1
+
+
+class TargetBrowser(Protocol):
+    """What the targets need of the browser that has them."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None: ...
+    def heard(self, tab: Tab, title: str, url: str) -> None: ...
+
+
+class TabTargets:
+    """The tabs of one browser by its ids of them, and their titles and addresses as it tells of them.
+
+    Args:
+        browser: Told what was heard of a tab.
+    """
+
+    def __init__(self, browser: TargetBrowser) -> None:
+        self._browser = browser
+        self._session: CDPSession | None = None
+        self._by_target: dict[str, Tab] = {}
+        self._looking: set[str] = set()
+
+    def listen(self, session: "CDPSession") -> None:
+        """Hear of titles from now on.
+
+        Args:
+            session: The browser's own.
+        """
+        self._session = session
+        session.on("Target.targetInfoChanged", self._on_target)
+
+    def tab(self, target_id: str) -> Tab | None:
+        """The tab that a target is."""
+        return self._by_target.get(target_id)
+
+    async def learn(self, tab: Tab) -> None:
+        """Ask which target a tab is, and what it shows."""
+        reply = await (await tab.session()).send("Target.getTargetInfo")
+        target = reply["targetInfo"]
+        tab.target_id = target["targetId"]
+        self._by_target[tab.target_id] = tab
+        self._on_target(reply)
+
+    def look_again(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
+        """Ask for a tab's title soon: a browser does not tell of every change by itself."""
+        if tab.target_id is not None and tab.tab_id not in self._looking:
+            self._looking.add(tab.tab_id)
+            asyncio.get_running_loop().call_later(after_s, self._look, tab)
+
+    def _look(self, tab: Tab) -> None:
+        self._looking.discard(tab.tab_id)
+        if self._browser.is_open and not tab.gone.done():
+            self._browser.run_in_background(self._ask(tab))
+
+    async def _ask(self, tab: Tab) -> None:
+        assert self._session is not None  # noqa: S101 - listen() was called
+        self._on_target(await self._session.send("Target.getTargetInfo", {"targetId": tab.target_id}))
+
+    def _on_target(self, reply: dict[str, Any]) -> None:
+        target = reply["targetInfo"]
+        tab = self._by_target.get(target["targetId"])
+        if tab is None or tab.gone.done():
+            self._by_target.pop(target["targetId"], None)
+            return
+        # before a page says its title, a browser gives the address as one, without its scheme
+        title = "" if target["url"].endswith(target["title"]) else target["title"]
+        self._browser.heard(tab, title, target["url"])
 
 
 async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
@@ -58,7 +136,7 @@ async def wait_for_target(browser: "Browser", session: "CDPSession", resource_id
         async with asyncio.timeout(limit_s):
             # the driver has a page some time after the browser tells of it, and says nothing of titles
             while await find_target(browser, session, resource_id) is None:  # noqa: ASYNC110 - so there is no event
-                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+                await asyncio.sleep(_MARK_SECONDS)
     except TimeoutError as exc:
         raise ToolError(
             "view_not_shown",

@@ -1,10 +1,14 @@
-"""Pages of a browser that was attached to which are somebody else's, and which a person may let us work in."""
+"""Pages of a browser that was attached to: somebody else's, and ours that go on when the connection is lost.
+
+In those of somebody else a person may let us work.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
-from agentcore_chrome.browser.marked_targets import pages_by_target
+from agentcore_chrome.browser.targets import pages_by_target
+from agentcore_chrome.tab.tab import Tab, TabOptions
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
@@ -22,6 +26,25 @@ class OtherPage:
     def to_json(self) -> dict[str, Any]:
         """The page for programs."""
         return {"target": self.target_id, "url": self.url, "title": self.title}
+
+
+@dataclass(frozen=True, slots=True)
+class LostPage:
+    """A page that goes on in a browser to which the connection was lost.
+
+    Args:
+        tab_id: The tab that it was, and will be again.
+        target_id: The browser's id of it; empty: it was not known yet, and the page cannot be found again.
+        options: How the tab was.
+        is_ours: Whether it was opened here.
+        url: Where it was.
+    """
+
+    tab_id: str
+    target_id: str
+    options: TabOptions
+    is_ours: bool
+    url: str
 
 
 async def pages_besides(browser: "Browser", session: "CDPSession", ours: "set[Page]") -> list[OtherPage]:
@@ -44,3 +67,9 @@ def target_not_found(target_id: str) -> ToolError:
         f"the attached browser has no page {target_id!r} as it was listed; browser_tabs list_attached shows them",
         target=target_id,
     )
+
+
+def lost_page(tab: Tab) -> LostPage:
+    """The page of a tab whose browser was lost, to be found again."""
+    options = TabOptions(tab.owner, tab.session_id, tab.dialogs.hold_s, tab.resource_id)
+    return LostPage(tab.tab_id, tab.target_id or "", options, tab.is_ours, tab.page.url)

@@ -1,0 +1,67 @@
+"""What is known of a host on another machine, for people, and for modules of the server."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from agentcore.api import HostInfo
+from agentcore.api.hosts import HostState
+from agentcore.host.modules.places import PlaceReport
+from agentcore.remote.places.answers import Hello
+from agentcore.remote.places.standing import Standing
+from agentcore.store.credentials.host_keys import KnownHost
+
+_FOLDERS = 20
+_FOLDER_CHARS = 500
+
+
+def report_of(
+    standing: Standing,
+    known: KnownHost | None,
+    told: Hello | None,
+    modules: Sequence[str],
+    *,
+    address: str,
+    latency_s: float | None,
+) -> PlaceReport:
+    """What people see of it.
+
+    Args:
+        known: What the store knows; None: it was forgotten.
+        told: How it greeted last; None: it has not, since the server started.
+        modules: Those that are served of it.
+        latency_s: How long its last answer took.
+    """
+    return standing.report(
+        kind="remote",
+        modules=tuple(modules),
+        version=known.version if known else "",
+        latency_ms=None if latency_s is None else round(latency_s * 1000, 1),
+        address=address,
+        platform=known.platform if known else "",
+        workspace=() if told is None else tuple(told.workspace),
+        paired_at_ms=known.paired_at_ms if known else None,
+        last_seen_ms=(known.last_seen_ms or None) if known else None,
+        failed={} if told is None else {each.name: each.reason for each in told.failed},
+    )
+
+
+def info_of(
+    name: str, standing: Standing, known: KnownHost | None, told: Hello | None, ready: Sequence[str]
+) -> HostInfo:
+    """What modules of the server know of it.
+
+    Args:
+        ready: The modules that are ready there.
+    """
+    return HostInfo(
+        name,
+        cast("HostState", standing.state),
+        _on_one_line(known.platform if known else ""),
+        () if told is None else tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in told.workspace[:_FOLDERS]),
+        tuple(sorted(ready)),
+    )
+
+
+def _on_one_line(text: str) -> str:
+    """What a host says of itself, without characters that would make it look like something else."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -1,0 +1,67 @@
+"""Ending the script that runs in a page, such as one that never ends by itself."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from agentcore.api import Background
+from agentcore_chrome.call_limit import work_s
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_SECONDS = 0.2
+_STOP_SECONDS = 10.0
+
+
+class ScriptStop:
+    """Ends the scripts of one page, one attempt at a time.
+
+    Args:
+        tab_id: The tab whose page it is.
+        session: Gives the page's own line to the browser.
+        background: What runs beside the calls, until the page is gone.
+    """
+
+    def __init__(self, tab_id: str, session: "Callable[[], Awaitable[CDPSession]]", background: Background) -> None:
+        self._tab_id, self._open_session, self._background = tab_id, session, background
+        self._stopping: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """End the script beside the call whose time is up."""
+        if self._stopping is None or self._stopping.done():
+            self._stopping = self._background.start(self.run())
+
+    async def settle(self) -> None:
+        """Wait until what was begun is done, within the call's limit."""
+        if self._stopping is not None and not self._stopping.done():
+            await asyncio.wait((self._stopping,), timeout=work_s(_STOP_SECONDS))
+
+    async def run(self) -> None:
+        """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._terminate(await self._open_session())
+        except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
+            log.debug("script_not_stopped", tab_id=self._tab_id, reason=str(exc))
+
+    async def _terminate(self, session: "CDPSession") -> None:
+        # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
+        # them tells when all are over, and takes the request upon itself if there was nothing else to end.
+        async def send(method: str, **parameters: Any) -> None:
+            with suppress(Exception):  # a page that is gone has no script
+                await session.send(method, parameters)
+
+        async with asyncio.TaskGroup() as group:
+            requested = group.create_task(send("Runtime.terminateExecution"))
+            probed = group.create_task(send("Runtime.evaluate", expression="0"))
+            while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
+                if requested.done():
+                    requested = group.create_task(send("Runtime.terminateExecution"))
+                elif probed.done():
+                    probed = group.create_task(send("Runtime.evaluate", expression="0"))

@@ -1,0 +1,137 @@
+"""A file that arrives in pieces: a thread writes it beside its place, and it goes there whole or not at all."""
+
+import asyncio
+import hashlib
+import queue
+from collections.abc import Iterator
+from contextlib import suppress
+
+from agentcore.api import ToolError, Workspace
+from agentcore_fs_tools.text.presenting import show_size
+from agentcore_fs_tools.transfer.between_hosts.messages import Receive
+
+IDLE_SECONDS = 150.0
+"""How long to wait for the next piece: longer than the server waits for one, from one machine and to the other."""
+
+_DROP = object()
+
+
+class Incoming:
+    """One file on its way.
+
+    Args:
+        asked: What is known of it.
+        idle_s: How long to wait for each piece.
+    """
+
+    def __init__(self, workspace: Workspace, asked: Receive, idle_s: float = IDLE_SECONDS) -> None:
+        self._workspace, self._asked, self._idle_s = workspace, asked, idle_s
+        self._loop = asyncio.get_running_loop()
+        self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()  # of one piece: each is written before the next
+        self._wants_more, self._over = asyncio.Event(), asyncio.Event()
+        self._failure: ToolError | None = None
+        self._turn = asyncio.Lock()
+        self._sent_bytes = 0
+        self._hash, self._written_bytes = hashlib.sha256(), 0
+
+    async def write(self) -> bool:
+        """Write it as it comes; gives whether it is new. Cancelled, it is given up.
+
+        Raises:
+            ToolError: Why it cannot be written; `copy_lost`: no more pieces came; `copy_corrupted`.
+        """
+        try:
+            return await asyncio.to_thread(self._write)
+        except asyncio.CancelledError:
+            self._queue.put(_DROP)  # the thread cannot be cancelled
+            raise
+        except ToolError as exc:
+            self._failure = exc
+            raise
+        finally:
+            self._over.set()
+            self._wants_more.set()
+
+    async def give_up(self) -> None:
+        """Write no more of it, and wait until what has come is removed."""
+        self._queue.put(_DROP)
+        await self._over.wait()
+
+    async def take(self, offset: int, piece: bytes) -> None:
+        """Write the next piece.
+
+        Raises:
+            ToolError: Why it cannot be written.
+        """
+        async with self._turn:
+            await self._wait_for_room()
+            if offset != self._sent_bytes or offset + len(piece) > self._asked.size_bytes:
+                message = f"this is not the piece that comes next, at {self._sent_bytes:,}"
+                raise ToolError("invalid_arguments", message, offset=offset)
+            self._sent_bytes += len(piece)
+            self._put(piece)
+            await self._wait_for_room()
+
+    async def finish(self, sha256: str) -> None:
+        """No more comes: what is there goes to its place, if it is whole.
+
+        Raises:
+            ToolError: Why nothing can come.
+        """
+        async with self._turn:
+            await self._wait_for_room()
+            self._put(sha256)
+
+    def _put(self, item: object) -> None:
+        self._wants_more.clear()
+        self._queue.put(item)
+
+    async def _wait_for_room(self) -> None:
+        await self._wants_more.wait()
+        if self._over.is_set():
+            raise self._failure or lost("it has ended")
+
+    # -- in the thread -----------------------------------------------------------------------------------------
+
+    def _write(self) -> bool:
+        asked = self._asked
+        return self._workspace.write_file(
+            self._workspace.locate(asked.path),
+            self._arriving(),
+            create_parents=True,
+            overwrite=asked.overwrite,
+            mode=asked.mode & 0o755,  # nobody else may change what comes from another machine
+        )
+
+    def _arriving(self) -> Iterator[bytes]:
+        """The pieces as they come; whatever is raised here, the workspace leaves nothing behind."""
+        while True:
+            with suppress(RuntimeError):  # the loop has ended: nothing comes any more
+                self._loop.call_soon_threadsafe(self._wants_more.set)
+            try:
+                piece = self._queue.get(timeout=self._idle_s)
+            except queue.Empty:
+                raise lost(f"nothing came for {self._idle_s:g} s") from None
+            if piece is _DROP:
+                raise lost("the server wants it no more")
+            if isinstance(piece, str):
+                self._check(piece)
+                return
+            assert isinstance(piece, bytes)  # noqa: S101 - nothing else is put there
+            self._hash.update(piece)
+            self._written_bytes += len(piece)
+            yield piece
+
+    def _check(self, sha256: str) -> None:
+        if self._written_bytes != self._asked.size_bytes or self._hash.hexdigest() != sha256:
+            message = (
+                f"What arrived of {self._asked.path!r} ({show_size(self._written_bytes)}) is not what was sent; it was "
+                "removed. Copy it again."
+            )
+            raise ToolError("copy_corrupted", message, retryable=True, path=self._asked.path)
+
+
+def lost(why: str) -> ToolError:
+    """A file does not arrive."""
+    message = f"The copy was given up ({why}); nothing is left of it. Copy it again."
+    return ToolError("copy_lost", message, retryable=True)
