@@ -8,13 +8,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
+from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
+from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.asking_hosts import HostQuestion, ask_host
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
-from agentcore.host.calls.call_artifacts import CallArtifacts
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
 from agentcore.host.calls.questions import Questions
@@ -23,6 +23,7 @@ from agentcore.host.containment.ownership import OWNER
 from agentcore.host.events import EventBus
 from agentcore.host.modules.places import Places
 from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
@@ -99,7 +100,7 @@ class CallContext:
         return self._services.workspace
 
     @property
-    def artifacts(self) -> CallArtifacts:
+    def artifacts(self) -> "CallArtifacts":
         """Where large things go."""
         return CallArtifacts(self._services.store.artifacts, self._call)
 
@@ -372,3 +373,61 @@ class _CallLog:
             message, level = f"{LOGS_PER_CALL:,} messages were passed on; what else this call says is not", "warning"
         told = {"callId": self._call.id, "tool": self._call.request.tool, "level": level, "message": message}
         notify("log", told)
+
+
+class CallArtifacts:
+    """Implements `agentcore.api.Artifacts` for one call.
+
+    Its own are marked with its session, and of others it reaches those it may.
+    """
+
+    def __init__(self, store: ArtifactStore, call: Call) -> None:
+        self._store, self._call = store, call
+
+    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
+        """See `agentcore.api.Artifacts`."""
+        call = self._call
+        return await self._store.save(
+            data,
+            mime=mime,
+            name=name,
+            session_id=call.session_id,
+            call_id=call.id,
+            is_untrusted=call.is_of_open_world,
+        )
+
+    async def load(self, artifact_id: str) -> bytes:
+        """See `agentcore.api.Artifacts`."""
+        await self._find(artifact_id, reads=True)
+        return await self._store.load(artifact_id)
+
+    async def describe(self, artifact_id: str) -> ArtifactLink:
+        """See `agentcore.api.Artifacts`."""
+        found = await self._find(artifact_id)
+        return ArtifactLink(artifact_id, found.mime, found.size_bytes, found.name)
+
+    async def open(self, artifact_id: str) -> OpenFile:
+        """See `agentcore.api.Artifacts`."""
+        await self._find(artifact_id)
+        return await self._store.open_file(artifact_id)
+
+    async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
+        """See `agentcore.api.Artifacts`."""
+        return await self._store.lines(await self._find(artifact_id, reads=True), first, limit, chars)
+
+    async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
+        """See `agentcore.api.Artifacts`."""
+        return await self._store.find_lines(await self._find(artifact_id, reads=True), query, first, limit)
+
+    async def _find(self, artifact_id: str, *, reads: bool = False) -> Artifact:
+        call, artifact = self._call, await self._store.describe(artifact_id)
+        if not (call.is_of_person or artifact.session_id == call.session_id or await self._is_attached(artifact_id)):
+            # as if it were not there: which ids others have is nothing for it to find out
+            raise unknown_artifact(artifact_id)
+        if reads and artifact.is_untrusted:
+            call.has_opened_untrusted = True
+        return artifact
+
+    async def _is_attached(self, artifact_id: str) -> bool:
+        """Whether the person gave it to the session with a message."""
+        return await self._store.is_held(artifact_id, self._call.session_id)

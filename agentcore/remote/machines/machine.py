@@ -7,7 +7,6 @@ ends the connection, and with it all that the host held.
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -50,6 +49,10 @@ class _Served:
     plugin: HostedModule
     linked: LinkedModule
 
+    def is_other_than(self, number: int | None) -> bool:
+        """Whether it cannot be what the host has under this number now."""
+        return number != self.linked.number or self.record.state != "ready"
+
 
 class Machine:
     """One host on another machine.
@@ -78,9 +81,7 @@ class Machine:
         self._background = Background(f"host:{known.name}")
         self._timers: list[asyncio.TimerHandle] = []
         self._is_closed = False
-        self._standing.become(
-            "disconnected" if known.is_shut else "away", "it has not dialled in since the server started"
-        )
+        self._standing.become("disconnected" if known.is_shut else "away", "it has not dialled in since the start")
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -242,18 +243,14 @@ class Machine:
         self._there.set()
         self._standing.become("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
-        seen = {"last_seen_ms": _now_ms(), "address": self._address, "platform": told.platform, "version": told.version}
-        await self._host.store.host_keys.note(self.name, **seen)
+        said = {"address": self._address, "platform": told.platform, "version": told.version}
+        await self._host.store.host_keys.saw(self.name, **said)
         await self._look_after(link)
 
     async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
         numbers = {each.name: each.module for each in told.members} if is_same else {}
-        leaving = [
-            name
-            for name, served in self._modules.items()
-            if numbers.get(name) != served.linked.number or served.record.state != "ready"
-        ]
+        leaving = [name for name, each in self._modules.items() if each.is_other_than(numbers.get(name))]
         if leaving:
             self.miss()  # until its modules are there again, no other machine does what they were to do
         for name in leaving:
@@ -314,7 +311,7 @@ class Machine:
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
                 self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
-        self._background.start(self._host.store.host_keys.note(self.name, last_seen_ms=_now_ms()))
+        self._background.start(self._host.store.host_keys.saw(self.name))
 
     # -- without a connection ------------------------------------------------------------------------------------
 
@@ -448,7 +445,3 @@ class Machine:
             self._taking_up.cancel()
             await asyncio.wait({self._taking_up})
         await self._background.stop()
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -97,6 +97,10 @@ class HostKeys:
         self._known[name] = now
         await self._database.write(partial(_note, now))
 
+    async def saw(self, name: str, **changed: object) -> None:
+        """The same of one that is, or was, connected now."""
+        await self.note(name, last_seen_ms=int(self._now() * 1000), **changed)
+
     async def forget(self, name: str) -> None:
         """End what a host may do: at once, and for good once the disk has it."""
         if self._known.pop(name, None) is not None:
