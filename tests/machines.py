@@ -10,7 +10,7 @@ from pathlib import Path
 from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, ToolResult, tool
 from agentcore.host.host import Host
 from agentcore.host.modules import HostFacts, ModuleRecord
-from agentcore.host.modules.places import PlaceReport
+from agentcore.host.modules.places import Place, PlaceReport
 from agentcore.host.modules.tool_registry import prepare
 from agentcore.store.state import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
@@ -157,20 +157,18 @@ class Machines:
     def of(self, name: str) -> None:
         """Where one of the server's own modules runs: in the server."""
 
-    def all(self) -> list["_Machine"]:
-        """All of them."""
+    def all(self) -> list[Place]:
+        """Those in which the server's own modules run."""
+        return []
+
+    def reports(self) -> list[PlaceReport]:
+        """What is known of all of them."""
         registry = self._host.registry
         names = {record.host for record in registry.hosted.values()} | set(registry.absent)
-        return [_Machine(name, "running" if registry.is_connected(name) else "away") for name in sorted(names)]
+        return [
+            PlaceReport(name, "remote", (), "running" if registry.is_connected(name) else "away")
+            for name in sorted(names)
+        ]
 
     async def rest(self, name: str) -> None:
         """Nothing."""
-
-
-class _Machine:
-    def __init__(self, name: str, state: str) -> None:
-        self.name, self._state = name, state
-
-    def report(self) -> PlaceReport:
-        """What is known of it."""
-        return PlaceReport(self.name, "remote", (), self._state)  # type: ignore[arg-type]

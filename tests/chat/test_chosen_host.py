@@ -172,7 +172,7 @@ async def test_what_was_allowed_for_later_holds_on_its_host_alone(open_talk, pro
         await talk.ask("PATCH", f"/api/sessions/{session}", {"host": ""})
         here = await talk.ask("POST", "/api/approvals/explain", question)
         (grant,) = (await talk.ask("GET", "/api/approvals/grants"))["grants"]
-    assert (there["decision"], here["decision"], grant["host"]) == ("allow", "ask", "laptop")
+    assert (there["decision"], here["decision"], grant["arguments"]["on_host"]) == ("allow", "ask", "laptop")
 
 
 async def test_call_that_waits_on_a_host_waits_over_a_restart_until_that_is_back(open_talk, provider, tmp_path):

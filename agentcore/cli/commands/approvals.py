@@ -129,8 +129,7 @@ def revoke(config_path: Path, grant_id: str) -> None:
 
 def _grant_row(grant: Mapping[str, Any]) -> Sequence[str]:
     scope = f"session {grant['sessionId']}" if "sessionId" in grant else "every session"
-    on_host = {"host": grant["host"]} if "host" in grant else {}
-    where = ", ".join(f"{name} {pattern}" for name, pattern in {**on_host, **grant["arguments"]}.items())
+    where = ", ".join(f"{name} {pattern}" for name, pattern in grant["arguments"].items())
     return grant["id"], scope, grant["caller"], grant["tool"], where or "any arguments"
 
 
