@@ -217,6 +217,7 @@ async def test_greeting_that_is_none_is_refused_with_a_reason(server, key, lie):
     ("said", "reason"),
     [
         ({"name": "Upper Case"}, "cannot be a host's name"),
+        ({"name": "server"}, "cannot be a host's name"),
         ({"protocol": "x"}, "this server"),
         ({"members": [{**MEMBER, "name": "a b"}]}, "no name of a module"),
     ],

@@ -21,6 +21,10 @@ BACK_SECONDS = 60.0
 """How long calls that an earlier server sent wait for their host, once the server has started."""
 
 
+RESERVED_NAMES = frozenset(("server", "agent"))
+"""Where a host is chosen, these stand for the server, and for what an agent says."""
+
+
 class Machines:
     """Knows them.
 
@@ -97,6 +101,10 @@ class Machines:
         Raises:
             ToolError: `host_taken`, `too_many_hosts`.
         """
+        if name in RESERVED_NAMES:
+            raise ToolError(
+                "host_taken", f"{name!r} cannot be a host's name: it means something else where one is named"
+            )
         if name in self._taken:
             raise ToolError(
                 "host_taken", f"app.json has a host {name!r} already, on the server's own machine", host=name

@@ -1,0 +1,163 @@
+"""A chat that works on a machine behind NAT, by a proxy and TLS: its files, its terminal, its browser, and its link."""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests import programs
+from tests.chat.conftest import Provider, provider
+from tests.remote.network.far_away import PROXY_PORT, FarAway, far_away, near_place, why_not
+from tests.remote.network.linked import until
+from tests.remote.network.machine import MACHINE, ROUTER
+from tests.remote.two_machines import WAIT_S, Place, Server
+
+__all__ = ["provider"]
+
+CHROMIUM = programs.find("chromium")
+pytestmark = [
+    pytest.mark.spec("H3"),
+    pytest.mark.more,
+    pytest.mark.skipif(bool(why_not()), reason=why_not()),
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH"),
+]
+
+SITE = """
+import http.server, sys
+PAGE = b'''<title>counting</title><p id="n">0</p><script>
+setInterval(() => { document.querySelector('#n').textContent++; }, 50);
+</script>'''
+class Site(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE)
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 8000), Site)
+print(flush=True)
+server.serve_forever()
+"""
+WAITS = "echo begun >> runs; while [ ! -e go ]; do sleep 0.05; done; cat notes.txt; hostname -I || ip -o -4 address"
+
+
+@pytest.fixture
+async def away(tmp_path, provider):
+    far = Place(
+        tmp_path / "far",
+        modules=["fs_tools", "shell_tools", "browser"],
+        config={
+            "shell_tools": {"sandbox": "off"},
+            "chrome": {"executable": CHROMIUM or "", "args": ["--no-sandbox"], "allow_private": True},
+        },
+    )
+    models = {"m": {"provider": "openai", "base_url": f"{provider.url}/v1", "api_key_env": "TEST_MODEL_KEY"}}
+    near = near_place(tmp_path, models=models, approvals={"mode": "allow"})
+    near.environ["TEST_MODEL_KEY"] = "sk-test"
+    async with far_away(tmp_path, near, far) as made:
+        yield made
+
+
+@asynccontextmanager
+async def _site(away: FarAway) -> AsyncIterator[None]:
+    """A page that only the other machine can open."""
+    words = (sys.executable, "-c", SITE)
+    process = await away.machine.start(
+        *words, env=dict(os.environ), cwd=away.far.folder, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    await process.stdout.readline()
+    yield
+
+
+class Turn:
+    """One turn of a chat, followed by its events."""
+
+    def __init__(self, server: Server, session_id: str) -> None:
+        self._server, self.session_id = server, session_id
+        self.seen: list[dict[str, Any]] = []
+
+    async def follow(self) -> None:
+        """Read its events to its end."""
+        path = f"/api/events?types=session.*&session_id={self.session_id}"
+        async with self._server._client.get(path) as events:
+            await events.content.readline()
+            await self._server.post(f"/api/sessions/{self.session_id}/messages", text="do it all")
+            async for line in events.content:
+                if line.startswith(b"data: "):
+                    self.seen.append(json.loads(line[6:]))
+                    if self.seen[-1]["type"] == "session.finished":
+                        return
+
+
+async def _frame(server: Server, page: str) -> bytes:
+    """The next picture of a page's live preview, on a connection of its own."""
+    path = f"/api/hosts/laptop/modules/browser/preview/{page}"
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            # while the link is away it is refused, or ends: a page tries again
+            with contextlib.suppress(aiohttp.ClientError):
+                async with server._client.ws_connect(path, protocols=("agentcore",)) as preview:
+                    async for message in preview:
+                        if message.type is aiohttp.WSMsgType.BINARY:
+                            return bytes(message.data)
+            await asyncio.sleep(0.1)
+
+
+def _called(provider: Provider) -> str:
+    """What the model was told last of the calls that it made."""
+    return "\n".join(json.dumps(message) for message in provider.requests[-1]["messages"] if message["role"] == "tool")
+
+
+async def test_chat_works_on_a_machine_behind_nat_proxy_and_tls_while_its_link_drops_twice(away, provider, tmp_path):
+    """Files, a command that goes on while the link is down, and a browser whose preview is watched, whose page is kept.
+
+    The machine's router lets nothing out but its proxy, which wants credentials; the page is one of the machine's own.
+    """
+    provider.say("", ("a", "write_file", '{"path": "notes.txt", "content": "of the far machine"}'))
+    provider.say("", ("b", "bash", json.dumps({"command": WAITS})))
+    provider.say("", ("c", "browser_navigate", '{"url": "http://127.0.0.1:8000/"}'))
+    provider.say("", ("d", "browser_evaluate", '{"script": "window.kept = \'kept\'"}'))
+    stop = asyncio.Event()
+    provider.say("I look on. ", ("e", "browser_evaluate", '{"script": "window.kept + document.title"}'), gate=stop)
+    provider.say("Done.")
+    environ = {"HTTPS_PROXY": f"http://me:secret@{ROUTER}:{PROXY_PORT}"}
+    async with away.only_by_proxy("me:secret") as proxy, away.paired(**environ) as agent, _site(away):
+        server, workspace = away.server, away.far.workspace
+        session = (await server.post("/api/sessions", host="laptop"))["sessionId"]
+        turn = Turn(server, session)
+        following = asyncio.create_task(turn.follow())
+
+        await until((workspace / "runs").exists)
+        async with away.relay.down():
+            await server.host_is("laptop", "away")
+            (workspace / "go").touch()
+            await agent.said("not connected")
+        await server.host_is("laptop", "running")
+
+        await until(lambda: len(provider.requests) == 5)
+        (page,) = [each["resource_id"] for each in (await server.get("/api/resources"))["resources"]]
+        assert len(await _frame(server, page)) > 1000
+        watching = asyncio.create_task(_frame(server, page))
+        await away.relay.cut()
+        assert len(await watching) > 1000
+        await server.host_is("laptop", "running")
+        assert len(await _frame(server, page)) > 1000
+        stop.set()
+        await asyncio.wait_for(following, WAIT_S)
+        called = _called(provider)
+    assert (workspace / "runs").read_text() == "begun\n"
+    assert (workspace / "notes.txt").read_text() == "of the far machine"
+    assert "of the far machine" in called
+    assert MACHINE in called
+    assert "keptcounting" in called
+    assert set(proxy.tunnels) == {"agent.example.com:443"}
+    assert len(proxy.tunnels) >= 4, "one to be let in, one with the key, and one after each drop"
+    assert not [event for event in turn.seen if event["type"] == "session.error"]
