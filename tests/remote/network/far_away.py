@@ -110,8 +110,8 @@ async def far_away(folder: Path, near: Place, far: Place) -> AsyncIterator[FarAw
         server = await stack.enter_async_context(serving(near))
         machine = await stack.enter_async_context(other_machine())
         port = int(server.address.rpartition(":")[2])
-        inside = machine.internet.listener(LOOPBACK, DOCUMENTED[NAMES[0]])
-        relay = await stack.enter_async_context(relay_to(LOOPBACK, port, listener=inside))
+        documented = (LOOPBACK, DOCUMENTED[NAMES[0]])
+        relay = await stack.enter_async_context(relay_to(LOOPBACK, port, network=machine.internet, address=documented))
         certificates = make_certificates(folder / "certificates", *NAMES)
         await stack.enter_async_context(
             reverse_proxy(

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from tests.remote.network.machine import Network
+
 LOOPBACK = "127.0.0.1"
 _PIECE_BYTES = 16 * 1024
 _RESET_AT_CLOSE = struct.pack("ii", 1, 0)
@@ -56,19 +58,21 @@ class Relay:
     Args:
         host: Where connections are passed on to.
         port: The port there; it may be changed, and counts for the next connection.
+        network: The network in which it listens; None: that of the tests.
+        address: Where it listens there.
 
     Attributes:
         out: From who connected to the target.
         back: From the target.
-        address: Where it listens.
         peers: Where each connection so far came from, the oldest first.
     """
 
     host: str
     port: int
+    network: Network | None = None
+    address: tuple[str, int] = (LOOPBACK, 0)
     out: Direction = field(default_factory=Direction)
     back: Direction = field(default_factory=Direction)
-    address: tuple[str, int] = (LOOPBACK, 0)
     peers: list[str] = field(default_factory=list)
     _listener: asyncio.Server | None = None
     _links: "set[_Link]" = field(default_factory=set)
@@ -112,17 +116,12 @@ class Relay:
             self._listener.close()
             self._listener = None
 
-    async def accept(self, listener: socket.socket | None = None) -> None:
-        """Take connections, at the address of before where there was one.
-
-        Args:
-            listener: A socket that listens, such as one of another network; None: on loopback.
-        """
-        if listener is None:
-            self._listener = await asyncio.start_server(self._take, *self.address)
-        else:
-            self._listener = await asyncio.start_server(self._take, sock=listener)
-        self.address = self._listener.sockets[0].getsockname()[:2]
+    async def accept(self) -> None:
+        """Take connections, at the address of before where there was one."""
+        address = self.address
+        listener = socket.create_server(address) if self.network is None else self.network.listener(*address)
+        self._listener = await asyncio.start_server(self._take, sock=listener)
+        self.address = listener.getsockname()[:2]
 
     @asynccontextmanager
     async def down(self, at_least_s: float = 0.0) -> AsyncIterator[None]:
@@ -255,16 +254,12 @@ class _Link:
 
 
 @asynccontextmanager
-async def relay_to(host: str, port: int, *, listener: socket.socket | None = None) -> AsyncIterator[Relay]:
-    """A relay that runs, and of which nothing is left afterwards.
-
-    Args:
-        host: Where connections are passed on to.
-        port: The port there.
-        listener: Where they come from; None: loopback.
-    """
-    relay = Relay(host, port)
-    await relay.accept(listener)
+async def relay_to(
+    host: str, port: int, *, network: Network | None = None, address: tuple[str, int] = (LOOPBACK, 0)
+) -> AsyncIterator[Relay]:
+    """A relay that runs, and of which nothing is left afterwards; see `Relay`."""
+    relay = Relay(host, port, network, address)
+    await relay.accept()
     try:
         yield relay
     finally:

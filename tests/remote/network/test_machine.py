@@ -63,7 +63,7 @@ async def test_machine_reaches_the_internet_by_the_address_of_its_router_and_los
     """It connects by a name; what is sent while the cable is out arrives when it is in again."""
     async with asyncio.timeout(WAIT_S), other_machine() as machine:
         await machine.name(INTERNET, "agent.example.com")
-        async with relay_to("127.0.0.1", greeting, listener=machine.internet.listener(INTERNET, 443)) as relay:
+        async with relay_to("127.0.0.1", greeting, network=machine.internet, address=(INTERNET, 443)) as relay:
             asking = await _ask(machine, "agent.example.com", 443, tmp_path)
             assert await asking.stdout.readline() == b"hello\n"
             assert relay.peers == [ROUTER_OUTSIDE]
@@ -107,7 +107,7 @@ with socket.create_connection(("10.77.0.1", 3128)) as asking:
     async with (
         asyncio.timeout(WAIT_S),
         other_machine() as machine,
-        relay_to("127.0.0.1", greeting, listener=machine.internet.listener(INTERNET, 443)) as relay,
+        relay_to("127.0.0.1", greeting, network=machine.internet, address=(INTERNET, 443)) as relay,
         connect_proxy(names, network=machine.router, address=(ROUTER, 3128)) as proxy,
     ):
         await machine.close_router()
