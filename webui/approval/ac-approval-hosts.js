@@ -69,7 +69,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
             <button ?disabled=${this._isBusy} aria-busy=${this._isBusy}><ac-icon name=${this._isBusy ? 'loader-circle' : 'eye'}></ac-icon>${t('approval.hostAdd')}</button>
           </div>
           <p id="hint" class="hint">${t('approval.hostCodeHint')}</p>
-          <p id="failure" class="field-error" role="alert">${this._failure}</p>
+          ${this._failure ? html`<p id="failure" class="field-error" role="alert">${this._failure}</p>` : nothing}
         </form>
         ${this._waits ? html`<ac-approval-host .waits=${this._waits} @ac-settled=${this._settled}></ac-approval-host>` : nothing}
         <p class="small" role="status">${this._done}</p>
