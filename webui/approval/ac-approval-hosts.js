@@ -65,11 +65,11 @@ export class AcApprovalHosts extends Localized(LitElement) {
           <label for="code">${t('approval.hostCode')}</label>
           <div class="row">
             <input id="code" .value=${this._code} required maxlength=${CODE_CHARACTERS} autocomplete="off" autocapitalize="characters" spellcheck="false"
-              aria-invalid=${this._failure ? 'true' : 'false'} aria-describedby="hint failure" @input=${this._type}>
+              aria-invalid=${this._failure ? 'true' : 'false'} aria-describedby=${this._failure ? 'hint failure' : 'hint'} @input=${this._type}>
             <button ?disabled=${this._isBusy} aria-busy=${this._isBusy}><ac-icon name=${this._isBusy ? 'loader-circle' : 'eye'}></ac-icon>${t('approval.hostAdd')}</button>
           </div>
           <p id="hint" class="hint">${t('approval.hostCodeHint')}</p>
-          <p id="failure" class="field-error" role="alert">${this._failure}</p>
+          ${this._failure ? html`<p id="failure" class="field-error" role="alert">${this._failure}</p>` : nothing}
         </form>
         ${this._waits ? html`<ac-approval-host .waits=${this._waits} @ac-settled=${this._settled}></ac-approval-host>` : nothing}
         <p class="small" role="status">${this._done}</p>
