@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -138,7 +139,9 @@ async def linked(
             relay.port = int(server.address.rpartition(":")[2])
             address = f"http://{LOOPBACK}:{relay.address[1]}"
             async with paired(server, host_place, "laptop", address=address) as agent:
-                yield Linked(server_place, host_place, relay, work, server, agent)
+                both = Linked(server_place, host_place, relay, work, server, agent)
+                yield both
+                assert defects(both) == []
     assert processes_of(folder) == []
 
 
@@ -148,6 +151,7 @@ async def serving_again(both: Linked) -> AsyncIterator[Server]:
     async with serving(both.near) as server:
         both.server, both.relay.port = server, int(server.address.rpartition(":")[2])
         yield server
+        assert defects(both) == []
 
 
 @asynccontextmanager
@@ -156,6 +160,13 @@ async def dialling_again(both: Linked, **environ: str) -> AsyncIterator[Agent]:
     async with dialling(both.far, both.address, "laptop", **environ) as agent:
         both.agent = agent
         yield agent
+        assert defects(both) == []
+
+
+def defects(both: Linked) -> list[Any]:
+    """What the two have logged that no fault of a link accounts for."""
+    told = [json.loads(line) for line in both.agent.lines if line.startswith("{")]
+    return [line for line in (*both.server.log, *told) if line["level"] in ("error", "critical") or "exception" in line]
 
 
 def text_of(end: Any) -> str:

@@ -108,8 +108,8 @@ async def test_machine_that_loses_its_power_comes_back_with_its_key(away, tmp_pa
         await until((tmp_path / "log").exists)
         await away.machine.lose_power()
     await away.machine.boot()
-    async with away.dialling("--ca", str(away.certificates.authority)):
-        await away.server.host_is("laptop", "running")
+    async with away.dialling("--ca", str(away.certificates.authority)) as agent:
+        await agent.said("connected to")  # the server may not have noticed yet that the former one has gone
         assert (await calling)["error"]["type"] == "module_failed"
         (tmp_path / "go").touch()
         text_of(await away.server.call("work", number=2, folder=str(tmp_path)))
