@@ -125,8 +125,8 @@ EVENT_TYPES = (
     EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),
     EventType(
         "session.changed",
-        "title, agentId?, model?, mode?, ownMode?, userId?, createdAt?, lastUsedAt?, isRunning?, waiting?, "
-        "todos?, question?, usage?, context?",
+        "title, agentId?, model?, mode?, ownMode?, host?, ownHost?, userId?, createdAt?, lastUsedAt?, isRunning?, "
+        "waiting?, todos?, question?, usage?, context?",
         "A session has changed; fields that are not there are as they were.",
     ),
     EventType("session.deleted", "", "A session was forgotten."),
