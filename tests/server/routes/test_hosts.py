@@ -72,7 +72,9 @@ async def test_host_is_shown_with_its_process_and_what_it_runs(server):
     pid = (await server.call("far_pid"))["data"]
     host = await until(server, lambda host: host["latencyMs"] is not None)
     assert (host["kind"], host["state"], host["pid"], host["reason"]) == ("process", "running", pid, "")
-    assert host["modules"] == [{"name": "far", "title": "Far", "state": "ready", "isListed": True}]
+    [module] = host["modules"]
+    assert (module["name"], module["title"], module["state"], module["isListed"]) == ("far", "Far", "ready", True)
+    assert (module["reason"], module["waiting"]) == ("", 0)
     assert 0 < host["memoryBytes"] < host["memoryMaxBytes"] == 512 * 1024 * 1024
     assert (host["version"], host["callsInFlight"], host["endsInLastHour"]) == ("0.1.0", 0, 0)
     assert host["python"]
