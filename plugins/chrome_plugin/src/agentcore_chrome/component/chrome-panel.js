@@ -120,7 +120,7 @@ class ChromePanel extends LitElement {
           <div class="names"><h2>${browserId}</h2><p class="muted small">${version} · ${texts.process} ${pid ?? '–'}${size}</p></div>
           ${isShared ? html`<span class="badge">${texts.shared}</span>` : nothing}
           ${isAttached ? html`<span class="badge accent">${texts.attached}</span>` : nothing}
-          ${isRemote ? html`<span class="badge accent">${texts.remote}</span>` : nothing}
+          ${isRemote ? html`<span class="badge accent">${texts.elsewhere}</span>` : nothing}
           ${state === 'lost' ? html`<span class="badge warn">${texts.lost}</span>` : nothing}
           <button class="small quiet icon" aria-label=${`${texts.newTab}: ${browserId}`} title=${texts.newTab} @click=${() => this._newTab(browserId)}><ac-icon name="plus"></ac-icon></button>
           <button class="small quiet icon" aria-label=${`${texts.close}: ${browserId}`} title=${texts.close} @click=${() => this._call('chrome_close', {browserId})}><ac-icon name="x"></ac-icon></button>
