@@ -139,7 +139,7 @@ async def test_program_that_opens_the_pages_itself_is_waited_for(person, tmp_pat
 @pytest.mark.spec("H5")
 async def test_program_that_shows_no_page_in_time_is_told_of(person, tmp_path, site):
     before = await person.pages()
-    async with attached(person.endpoint, tmp_path, view_timeout=0.3) as host:
+    async with attached(person.endpoint, tmp_path, view_timeout=3) as host:
         error = await error_of(host, "browser_navigate", url=site.url("/"))
         assert (error.type, error.retryable) == ("view_not_shown", True)
         assert "about:blank#browser_chat_0" in error.message
