@@ -90,9 +90,8 @@ def _flood(host: FakeHost) -> None:
 def _flood_of_records(host: FakeHost) -> None:
     """Each of them is written down: there are too many long before there are as many as a flood has."""
     said = {"type": "record", "module": host.module, "outcome": "x", "details": {}, "call": "", "sessionId": ""}
-    many = frame(TEXT, json.dumps(said).encode()) * 100
     while True:
-        host.socket.sendall(many)
+        host.socket.sendall(frame(TEXT, json.dumps(said).encode()) * 100)
 
 
 def _flood_of_pieces(host: FakeHost) -> None:
