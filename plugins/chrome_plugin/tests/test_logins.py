@@ -59,6 +59,9 @@ class Person:
     def session_of(self, call):
         return None
 
+    async def hosts_of(self, session_id):
+        return []
+
     async def ask(self, call, inquiry):
         self.asked.append(inquiry.text)
         return Reply(next(self._answers))
