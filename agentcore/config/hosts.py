@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, Strict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentcore.config.base import ConfigModel, ModuleNames
@@ -17,6 +17,12 @@ KEEP_MINUTES = 30.0
 
 HOST_NAME = r"^[a-z][a-z0-9_-]{0,39}$"
 """What a host can be called."""
+
+LABEL = r"^[a-z0-9][a-z0-9-]{0,29}$"
+"""What a host of a pool can be labelled with."""
+
+LABELS = 4
+"""How many labels one can have."""
 
 KeepMinutes = Annotated[float, Field(gt=0, le=10_080)]
 ResourceType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
@@ -94,7 +100,58 @@ class RemoteHostConfig(ConfigModel):
         return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}
 
 
-HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig, Field(discriminator="kind")]
+class PoolConfig(ConfigModel):
+    """Many machines, which servers share over NATS."""
+
+    kind: Annotated[
+        Literal["nats"],
+        Field(description="What it is: machines on which `agentcore agent --pool` runs, found over NATS."),
+    ]
+    servers: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=500)], ...],
+        Strict(False),
+        Field(
+            min_length=1,
+            max_length=20,
+            description="Servers of NATS, with JetStream: `nats://127.0.0.1:4222`; off this machine `tls://`.",
+        ),
+    ]
+    modules: Annotated[
+        ModuleNames, Field(min_length=1, description="Modules of those machines that are used here; no others are.")
+    ]
+    key: Annotated[
+        PathText | None,
+        Field(description="A file with the seed of an NKEY by which NATS lets this server in, relative to app.json."),
+    ] = None
+    ca: Annotated[
+        PathText | None,
+        Field(description="A file with certificates that are trusted besides those of the system."),
+    ] = None
+    labels: Annotated[
+        tuple[Annotated[str, Field(pattern=LABEL)], ...],
+        Strict(False),
+        Field(max_length=LABELS, description="Only machines with all of these labels are used, such as `gpu` or `eu`."),
+    ] = ()
+    keep_minutes: Annotated[
+        KeepMinutes,
+        Field(
+            description="How long a machine keeps what lives there for this server while that is away, and how long "
+            "what lives there stays this server's own."
+        ),
+    ] = KEEP_MINUTES
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """What runs there does not keep the server from running the same."""
+        return ()
+
+    @property
+    def survives_restart(self) -> bool:
+        """Always: they are other machines' programs."""
+        return True
+
+
+HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig | PoolConfig, Field(discriminator="kind")]
 """One of the places where modules can run."""
 
 

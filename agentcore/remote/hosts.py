@@ -8,14 +8,17 @@ from typing import Any
 import structlog
 
 from agentcore.api.hosts import HostInfo
-from agentcore.config.hosts import RemoteHostConfig
+from agentcore.config.hosts import PoolConfig, RemoteHostConfig
 from agentcore.config.loading import AppConfig
+from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.host import Host
 from agentcore.host.modules.places import Place, PlaceReport
+from agentcore.remote.machines.machine import Machine
 from agentcore.remote.machines.machines import Machines
 from agentcore.remote.places.child import end_outliving
 from agentcore.remote.places.process import ProcessHost
 from agentcore.remote.places.services import PlaceServices
+from agentcore.remote.pool.pool import Pool
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +43,7 @@ class Hosts:
         self._of: dict[str, str] = {module: name for name, host in config.hosts.items() for module in host.claimed}
         self._host: Host | None = None
         self._machines: Machines | None = None
+        self._pools: dict[str, Pool] = {}
 
     @property
     def machines(self) -> "Machines":
@@ -65,9 +69,11 @@ class Hosts:
         for name, config in self._config.hosts.items():
             if isinstance(config, RemoteHostConfig):
                 remote[name] = config
+            elif isinstance(config, PoolConfig):
+                self._pools[name] = Pool(name, config, self._config.folder, host)
             else:
                 self._places[name] = ProcessHost(name, config, services, self._lost, self._again)
-        self._machines = Machines(host, remote, list(self._places))
+        self._machines = Machines(host, remote, [*self._places, *self._pools])
 
     def of(self, name: str) -> Place | None:
         """See `Places.of`."""
@@ -81,17 +87,33 @@ class Hosts:
     def reports(self) -> Sequence[PlaceReport]:
         """See `Places.reports`."""
         own = [place.report() for place in self._places.values()]
-        return (*own, *self.machines.waiting(), *(machine.report() for machine in self.machines.all()))
+        pools = [report for pool in self._pools.values() for report in pool.reports()]
+        return (*own, *self.machines.waiting(), *(machine.report() for machine in self.machines.all()), *pools)
 
     def machines_known(self) -> Sequence[HostInfo]:
         """See `Places.machines_known`."""
-        return [machine.info() for machine in self.machines.all()]
+        members = [member for pool in self._pools.values() for member in pool.members()]
+        return [machine.info() for machine in (*self.machines.all(), *members)]
+
+    def machine(self, name: str) -> Machine:
+        """The host of a name on another machine, or of a pool.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        pool = self._pools.get(pool_of(name))
+        member = None if pool is None else pool.member(name)
+        return member or self.machines.named(name)
+
+    async def member_for(self, pool: str, session_id: str) -> str:
+        """See `Places.member_for`."""
+        return await self._pools[pool].member_for(session_id)
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
         """See `Places.ask_machine`."""
-        return await self.machines.named(host).ask(module, request, data)
+        return await self.machine(host).ask(module, request, data)
 
     async def rest(self, name: str) -> None:
         """A module has ended: a host without any ends, too."""
@@ -109,7 +131,8 @@ class Hosts:
     @property
     def may_come_back(self) -> bool:
         """See `PlacesOfHost.may_come_back`."""
-        return any(not machine.is_there for machine in self.machines.all())
+        is_away = any(not machine.is_there for machine in self.machines.all())
+        return is_away or any(pool.may_come_back for pool in self._pools.values())
 
     async def take_up_calls(self) -> None:
         """See `PlacesOfHost.take_up_calls`."""
@@ -120,6 +143,8 @@ class Hosts:
         await end_all_outliving(
             self._host.state.path, but=[name for name, place in self._places.items() if place.outlives]
         )
+        for pool in self._pools.values():
+            pool.start()
         self.machines.start()
 
     def let_go(self) -> None:
@@ -127,6 +152,8 @@ class Hosts:
         for place in self._places.values():
             place.let_go()
         self.machines.let_go()
+        for pool in self._pools.values():
+            pool.let_go()
 
     async def end_outliving(self, reason: str) -> None:
         """See `PlacesOfHost.end_outliving`."""
@@ -139,11 +166,15 @@ class Hosts:
             for name, place in self._places.items():
                 group.create_task(place.close(), name=f"host:{name}:close")
             group.create_task(self.machines.close(), name="hosts:close")
+            for name, pool in self._pools.items():
+                group.create_task(pool.close(), name=f"pool:{name}:close")
 
     def _tell_origins(self) -> None:
         for place in self._places.values():
             place.tell_origins()
         self.machines.tell_origins()
+        for pool in self._pools.values():
+            pool.tell_origins()
 
     async def _lost(self, names: Sequence[str], reason: str) -> None:
         assert self._host is not None  # noqa: S101 - it was attached

@@ -13,6 +13,7 @@ import click
 from agentcore.cli.options import config_option, is_verbose, json_option
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -21,20 +22,49 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 @click.option(
     "--server", metavar="URL", envvar="SERVER_URL", required=True, help="The server's address.  [default: SERVER_URL]"
 )
+@click.option("--pool", metavar="POOL", help="Be one of this pool: --server is then its NATS, nats:// or tls://.")
+@click.option(
+    "--key", "key", type=_FILE, metavar="FILE", help="Of a pool: the seed of the NKEY that NATS knows this by."
+)
+@click.option(
+    "--capacity",
+    type=click.IntRange(1, 100_000),
+    default=20,
+    show_default=True,
+    help="Of a pool: how many pages, terminals and the like may live here.",
+)
+@click.option(
+    "--label", "labels", multiple=True, metavar="LABEL", help="Of a pool: what servers can ask for, as `gpu`."
+)
 @click.option("--name", metavar="NAME", help="What this machine is called there.  [default: its own name]")
 @click.option(
     "--ca",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_FILE,
     metavar="FILE",
     help="Certificates that are trusted besides those of the system, such as that of your own reverse proxy.",
 )
 @click.option("--pair", "pairs", is_flag=True, help="Be paired anew: the server knows this machine no more.")
-def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca: Path | None, pairs: bool) -> int:
+def agent(
+    *,
+    config_path: Path,
+    as_json: bool,
+    server: str,
+    pool: str | None,
+    key: Path | None,
+    capacity: int,
+    labels: tuple[str, ...],
+    name: str | None,
+    ca: Path | None,
+    pairs: bool,
+) -> int:
     """Offer the modules of this machine to a server elsewhere, until Ctrl-C.
 
     It dials out, so that it works behind a router or a proxy (HTTPS_PROXY), and dials again whenever the connection is
     lost. The modules are those that app.json lists here, with its settings, its workspace and its sandbox; what may run
     is decided at the server. The first time it shows a code, which a person types in the server's approval view.
+
+    With --pool it is one of many hosts that servers share over NATS: they find it, and nothing new comes here beyond
+    its capacity.
 
     With --json each thing that is told is one line: `agent.offers`, `agent.code`, `agent.state`, and
     `resource.stateChanged` of whatever lives here, as GET /api/events of a server has it. Errors go to stderr.
@@ -43,13 +73,22 @@ def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca
     Examples:
       agentcore agent --server https://agent.example.org
       agentcore agent --server http://127.0.0.1:8765 --name build-box
+      agentcore agent --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.config import prepare_roots
     from agentcore.host import load_config
     from agentcore.host.containment import bounded_runner
     from agentcore.host.process_privacy import keep_secrets
-    from agentcore.remote.dialling import NotLetIn, Server, Told, run_agent
+    from agentcore.remote.dialling import (
+        Membership,
+        NatsServers,
+        NotLetIn,
+        Server,
+        Told,
+        run_agent,
+        run_member,
+    )
     from agentcore.server.logging import configure_logging, keep_log
     from agentcore.store.state import StateDir
 
@@ -62,10 +101,16 @@ def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca
     keep_secrets()
     configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
     config = load_config(config_path, os.environ)
-    where = Server.of(server, ca)
+    where = Server.of(server, ca) if pool is None else None
+    membership = (
+        None
+        if pool is None
+        else Membership.of(pool, called, NatsServers(tuple(server.split(",")), key, ca), capacity, labels)
+    )
     if not config.modules:
         raise CliError(f"{config.file} lists no modules, so this machine offers nothing", hint="agentcore init --help")
-    told = Told(_print_offers, lambda code, until_ms: _print_code(where.address, called, code, until_ms), _print_state)
+    address = server if where is None else where.address
+    told = Told(_print_offers, lambda code, until_ms: _print_code(address, called, code, until_ms), _print_state)
     if as_json:
         told = Told(_line_of_offers, _line_of_code, _line_of_state, lambda event: _print_line(event.to_json()))
     with (
@@ -74,10 +119,13 @@ def agent(*, config_path: Path, as_json: bool, server: str, name: str | None, ca
         bounded_runner() as runner,
     ):
         try:
-            runner.run(run_agent(config, state, where, called, told, pairs=pairs))
+            if where is not None:
+                runner.run(run_agent(config, state, where, called, told, pairs=pairs))
+            if membership is not None:
+                runner.run(run_member(config, state, membership, told))
         except NotLetIn as exc:
             raise CliError(
-                f"{where.address} does not let {called!r} in: {exc}",
+                f"{address} does not let {called!r} in: {exc}",
                 hint="if it was forgotten there, --pair pairs it anew",
                 code=ExitCode.UNREACHABLE,
             ) from None

@@ -8,7 +8,7 @@ from typing import Any
 from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, RemoteHostConfig
+from agentcore.config import AppConfig, ProcessHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
 _SECONDS = 30.0
@@ -20,7 +20,7 @@ def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
     states = {host["name"]: host for host in backend.hosts()}
     for name, host in config.hosts.items():
         subject = f"host {name}"
-        if isinstance(host, RemoteHostConfig):
+        if not isinstance(host, ProcessHostConfig):
             continue
         if host.python is not None and (fault := _python_fault(subject, host.interpreter(config.folder))):
             yield fault

@@ -60,7 +60,13 @@ class DefinitionReview:
             kept.setdefault(row.module, {})[row.tool] = row.definition
 
     def hold_back(
-        self, module: str, offered: Iterable[ToolDefinition], instructions: str, known: Iterable[str]
+        self,
+        module: str,
+        offered: Iterable[ToolDefinition],
+        instructions: str,
+        known: Iterable[str],
+        *,
+        is_shared: bool = False,
     ) -> frozenset[str]:
         """The names of the tools that wait for a person, who is asked about them unless they have refused them.
 
@@ -69,13 +75,15 @@ class DefinitionReview:
             offered: All that it offers now.
             instructions: What models are to be told besides; where it waits, `INSTRUCTIONS` is among the names.
             known: Names of tools of other modules, for pointing out a text that speaks of them.
+            is_shared: Whether others offer the same under this name, so that what waits of theirs goes on waiting.
         """
         texts = {INSTRUCTIONS: _indented(instructions)} if instructions else {}
         texts |= {definition.name: _text(definition) for definition in offered}
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
-        self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
+        if asked or not is_shared:
+            self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
         return frozenset(waits)
 
     def verdict(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:

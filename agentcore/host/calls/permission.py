@@ -14,6 +14,7 @@ from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
 from agentcore.host.calls.errors import on_other_host
 from agentcore.host.calls.prepare import Preparation
+from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for
@@ -110,7 +111,7 @@ class Permission:
             request.agent_id,
             request.mode or self._policy.mode,
             named,
-            prepared.tool.module.host,
+            pool_of(prepared.tool.module.host),  # what is said of a pool is said of all that is in it
             () if placed is None else tuple(placed.roots),
         )
 

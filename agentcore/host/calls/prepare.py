@@ -26,7 +26,7 @@ class Preparation:
 
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
         self._services = services
-        self._routing = Routing(registry, services.resources, services.conversation)
+        self._routing = Routing(registry, services.resources, services.conversation, services.places)
 
     async def prepare(self, call: Call, *, may_create: bool = True) -> PreparedCall:
         """Find out what a call would do.

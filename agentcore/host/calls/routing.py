@@ -6,8 +6,9 @@ from agentcore.api import Resource
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.calls.conversation import ConversationSlot
-from agentcore.host.declarations.hosted_names import host_title
+from agentcore.host.declarations.hosted_names import host_title, is_member, pool_of
 from agentcore.host.modules.module_record import RegisteredTool
+from agentcore.host.modules.places import Places
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.resources.registry import ResourceRegistry
 
@@ -15,8 +16,10 @@ from agentcore.host.resources.registry import ResourceRegistry
 class Routing:
     """Finds the tools of calls."""
 
-    def __init__(self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot) -> None:
-        self._registry, self._resources, self._conversation = registry, resources, conversation
+    def __init__(
+        self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot, places: Places
+    ) -> None:
+        self._registry, self._resources, self._conversation, self._places = registry, resources, conversation, places
 
     async def tool_of(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
         """The tool that a call means: that of the host where its resource is, else of the host that is chosen for it.
@@ -27,7 +30,8 @@ class Routing:
             given: Its arguments.
             resource_id: The resource that its caller has named beside them.
         Raises:
-            ToolError: As `ToolRegistry.get`; `unknown_tool`: the host that has the resource has no such tool.
+            ToolError: As `ToolRegistry.get`; `unknown_tool`: the host that has the resource has no such tool;
+                `pool_full`: no host of a pool has room for something new.
         """
         name = call.request.tool
         call.host = await self._chosen(call)
@@ -36,7 +40,7 @@ class Routing:
         resource = self._resource(call, given, resource_id)
         host = None if resource is None else self._resources.host_of(resource.resource_id)
         if resource is None or host is None:
-            return self._registry.get(name, call.host)
+            return await self._in_pool(call, self._registry.get(name, call.host))
         call.host = host
         tool = self._registry.get(name, host)
         if tool.module.host != host:
@@ -44,6 +48,14 @@ class Routing:
             message = f"the {what} {resource.resource_id!r} is on {host_title(host)}, which has no tool {name!r}"
             raise ToolError("unknown_tool", message, tool=name, resource_id=resource.resource_id, host=host)
         return tool
+
+    async def _in_pool(self, call: Call, tool: RegisteredTool) -> RegisteredTool:
+        """The tool of the very host that a call goes to; of a host of no pool, the tool itself."""
+        host = tool.module.host
+        if not is_member(host) or call.host == host:
+            return tool
+        call.host = await self._places.member_for(pool_of(host), call.session_id)
+        return self._registry.get(tool.definition.name, call.host)
 
     async def _chosen(self, call: Call) -> str:
         """The host that is chosen for a call, by whoever is nearest to it; empty: none is."""
@@ -66,10 +78,18 @@ class Routing:
             return None
         try:
             if use.key is not None:
-                resource = self._resources.by_key(use.type, use.key, named, call.host)
+                resource = self._by_key(call, use.type, use.key, named)
             else:
                 resource = self._resources.planned(named) or self._resources.get(named)
         except ToolError:
             return None  # why it cannot be reached is said when it is needed
         is_reachable = call.is_of_person or resource.session_id == call.session_id
         return resource if is_reachable and resource.resource_type == use.type else None
+
+    def _by_key(self, call: Call, resource_type: str, key: str, value: str) -> Resource:
+        """The resource that bears a key where a call goes: in a pool, one of its own session before others'."""
+        for own in self._resources.list(session_id=call.session_id, resource_type=resource_type):
+            where = self._resources.host_of(own.resource_id) or ""
+            if own.keys.get(key) == value and is_member(where) and call.host in ("", where, pool_of(where)):
+                return own
+        return self._resources.by_key(resource_type, key, value, call.host)

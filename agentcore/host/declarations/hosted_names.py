@@ -1,7 +1,11 @@
-"""Names of modules on other machines: `laptop/shell_tools` is the module `shell_tools` of the host `laptop`."""
+"""Names of modules on other machines: `laptop/shell_tools` is the module `shell_tools` of the host `laptop`.
+
+`farm.box7/browser` is the module `browser` of the host `box7` of the pool `farm`.
+"""
 
 _BETWEEN = "/"
-"""Stands in no name of a module or of a host."""
+_IN_POOL = "."
+"""Both stand in no name of a module, of a host or of a pool."""
 
 
 def hosted_name(host: str, module: str) -> str:
@@ -18,3 +22,23 @@ def host_in(name: str) -> str:
 def host_title(host: str) -> str:
     """A host in a sentence."""
     return f"host {host!r}" if host else "the server"
+
+
+def member_name(pool: str, member: str) -> str:
+    """What a host of a pool is called at the server."""
+    return f"{pool}{_IN_POOL}{member}"
+
+
+def pool_of(host: str) -> str:
+    """The pool of a host, by whose name people speak of all that is in it; of a host of none, the host itself."""
+    return host.partition(_IN_POOL)[0]
+
+
+def is_member(host: str) -> bool:
+    """Whether a host is one of a pool."""
+    return _IN_POOL in host
+
+
+def name_for_people(module: str) -> str:
+    """A module's name where it does not matter which host of a pool has it."""
+    return hosted_name(pool_of(host_in(module)), module.rpartition(_BETWEEN)[2])

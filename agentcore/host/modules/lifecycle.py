@@ -17,6 +17,7 @@ from agentcore.host.approvals.definition_review import INSTRUCTIONS, DefinitionR
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.containment.ownership import source_dirs
+from agentcore.host.declarations.hosted_names import is_member
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule
@@ -331,7 +332,8 @@ class Lifecycle:
         record.undo.clear()
         record.notes.clear()
         await self._clear_up(record)
-        self._review.forget(record.name)
+        if not is_member(record.host):  # what waits of a pool waits, whichever of its hosts ends
+            self._review.forget(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
         record.withheld, record.report, record.login, record.placed = [], None, None, None
         record.offered_instructions = record.instructions = ""
@@ -404,16 +406,18 @@ class Lifecycle:
             tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
         ]
         offered = [tool.definition for tool in record.tools]
-        waits = self._review.hold_back(record.name, offered, record.offered_instructions, others)
+        instructions, is_shared = record.offered_instructions, is_member(record.host)
+        waits = self._review.hold_back(record.reviewed_as, offered, instructions, others, is_shared=is_shared)
         record.instructions = "" if INSTRUCTIONS in waits else record.offered_instructions
         record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
 
     async def read_again(self, name: str) -> None:
         """Have a module's tools read anew, if it is ready."""
-        record = self.records.get(name) or self._registry.hosted.get(name)
-        if record is not None and record.state == "ready":
-            await self._refresh(record)
+        meant = [record for record in self._registry.hosted.values() if record.reviewed_as == name]
+        for record in [self.records[name]] if name in self.records else meant:
+            if record.state == "ready":
+                await self._refresh(record)
 
     def _refresh_later(self, record: ModuleRecord) -> None:
         if record.state == "ready":

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
 from agentcore.host.containment import ModuleLogin
+from agentcore.host.declarations.hosted_names import name_for_people
 from agentcore.host.declarations.manifest import Manifest
 from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
@@ -193,6 +194,11 @@ class ModuleRecord:
     loop_holds: LoopHolds = field(default_factory=LoopHolds)
     calls: set[str] = field(default_factory=set)
     undo: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def reviewed_as(self) -> str:
+        """What a person sees and accepts of its definitions is seen and accepted for all hosts of its pool."""
+        return name_for_people(self.name)
 
     def mask(self, secrets: tuple[str, ...]) -> None:
         """Have secrets that it is given masked in what it says, until it stops."""

@@ -184,6 +184,14 @@ class Places(Protocol):
         """
         ...
 
+    async def member_for(self, pool: str, session_id: str) -> str:
+        """The host of a pool to which the calls of a session go: where it has something already, else one with room.
+
+        Raises:
+            ToolError: `pool_full`, `host_away`.
+        """
+        ...
+
     async def rest(self, name: str) -> None:
         """A module has ended: a place in which none runs any more may end, too."""
         ...
@@ -213,6 +221,10 @@ class NoPlaces:
     ) -> tuple[dict[str, Any], bytes | None]:
         """See `Places.ask_machine`."""
         raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
+
+    async def member_for(self, pool: str, session_id: str) -> str:
+        """See `Places.member_for`."""
+        raise ToolError("host_not_found", f"there is no host {pool!r}", host=pool, hosts=[])
 
     async def rest(self, name: str) -> None:
         """See `Places.rest`."""

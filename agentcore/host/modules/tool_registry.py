@@ -8,7 +8,7 @@ import pydantic_core
 
 from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
-from agentcore.host.declarations.hosted_names import host_in
+from agentcore.host.declarations.hosted_names import host_in, is_member, name_for_people, pool_of
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator, or_left_to_place
 from agentcore.near_names import near_names, unknown_name
@@ -28,13 +28,14 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
         validate if placed is None or definition.name not in placed.reads_arguments else or_left_to_place(validate),
         compile_result_check(definition),
         LoweredSchema(definition.input_schema),
-        pydantic_core.to_json(definition.to_json() | {"module": module.name} | _host_of(module)),
+        pydantic_core.to_json(definition.to_json() | _home_of(module)),
         definition.preview is not None if placed is None else definition.name in placed.looks_first,
     )
 
 
-def _host_of(module: ModuleRecord) -> dict[str, str]:
-    return {"host": module.host} if module.host else {}
+def _home_of(module: ModuleRecord) -> dict[str, str]:
+    home = {"module": name_for_people(module.name)}
+    return home | {"host": pool_of(module.host)} if module.host else home
 
 
 def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
@@ -101,9 +102,13 @@ class ToolRegistry:
         self._of_host = {
             host: _merged(record for record in self.hosted.values() if record.host == host) for host in hosts
         }
+        for member in filter(is_member, hosts):
+            # a tool of a pool is that of its first host, as it is seen; which one a call goes to is decided for each
+            self._of_host[pool_of(member)] = self._of_host[member] | self._of_host.get(pool_of(member), {})
         self.tools = dict(self.own)
-        for tools in self._of_host.values():
-            self.tools = self.tools | {name: tool for name, tool in tools.items() if name not in self.tools}
+        for host in sorted(self._of_host):
+            if not is_member(host):
+                self.tools = self._of_host[host] | self.tools
         self._encoded, self._seen_from = {}, {}
         self.version += 1
 
@@ -130,11 +135,13 @@ class ToolRegistry:
     def host_not_found(self, host: str) -> ToolError:
         """What somebody gets who means a host that nobody knows."""
         message = f"there is no host {host!r}; `agentcore hosts` lists those there are"
-        return ToolError("host_not_found", message, host=host, hosts=sorted({*self._of_host, *self.absent}))
+        known = sorted({*map(pool_of, self._of_host), *self.absent})
+        return ToolError("host_not_found", message, host=host, hosts=known)
 
     def is_connected(self, host: str) -> bool:
         """Whether modules of a host can be called."""
-        return any(record.host == host and record.state == "ready" for record in self.hosted.values())
+        ready = (record.host for record in self.hosted.values() if record.state == "ready")
+        return any(host in (each, pool_of(each)) for each in ready)
 
     def choose(self, hosts: Sequence[str]) -> str:
         """Of hosts that somebody wants, the first that is connected; else the first; empty: none is wanted."""
@@ -169,7 +176,7 @@ class ToolRegistry:
     def _held_by(self, host: str) -> set[str]:
         """Names of tools that a host has, in whichever state."""
         held = set(self.absent.get(host, ()))
-        records = [record for record in self.hosted.values() if record.host == host]
+        records = [record for record in self.hosted.values() if host in (record.host, pool_of(record.host))]
         held |= {tool.definition.name for record in records for tool in (*record.tools, *record.withheld)}
         down = {record.name for record in records if record.state not in ("ready", "stopped")}
         return held | {name for (at, name), module in self._former.items() if at == host and module in down}
@@ -246,7 +253,9 @@ class ToolRegistry:
     def _withheld(self, name: str, host: str) -> str | None:
         """The module of a tool that waits for a person; None: there is none of this name."""
         for record in (*self.records.values(), *self.hosted.values()):
-            is_meant = record.state == "ready" and (not host or record.host in ("", host))
+            is_meant = record.state == "ready" and (
+                not host or host in (record.host, pool_of(record.host)) or not record.host
+            )
             if is_meant and any(tool.definition.name == name for tool in record.withheld):
                 return record.name
         return None

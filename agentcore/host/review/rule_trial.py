@@ -13,7 +13,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.config.app_json import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
-from agentcore.host.declarations.hosted_names import host_in
+from agentcore.host.declarations.hosted_names import host_in, pool_of
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.review.call_review import CallReview
@@ -129,7 +129,7 @@ class _Comparison:
             session_id=row.session_id,
             agent_id=agent_id,
             mode=mode,
-            host=host_in(row.module),
+            host=pool_of(host_in(row.module)),
         )
         return await self._review.inspect(request)
 

@@ -3,9 +3,8 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import structlog
 
@@ -15,11 +14,12 @@ from agentcore.files.workspace import Workspace
 from agentcore.host.containment.containment import report_loop_error
 from agentcore.host.containment.ownership import note_beginnings
 from agentcore.host.containment.threads import worker_threads
-from agentcore.host.events import Event
 from agentcore.remote.dialling.connection import Connection, Server
 from agentcore.remote.dialling.machine_worker import MachineWorker
 from agentcore.remote.dialling.own_modules import OwnModules
+from agentcore.remote.dialling.pool_agent import Membership, PoolAgent
 from agentcore.remote.dialling.server_key import ServerKey
+from agentcore.remote.dialling.telling import Told
 from agentcore.remote.worker.surroundings import HostSurroundings
 from agentcore.store.state import StateDir
 
@@ -28,23 +28,6 @@ log = structlog.get_logger(__name__)
 _STOP_SECONDS = 10.0
 _LEAVE_SECONDS = 3.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the person at this machine is told.
-
-    Args:
-        offers: Once: the tools of each module, the reasons of those that failed, and the workspace folders.
-        code: The code by which the host is paired, and until when it is valid (ms since 1970).
-        state: How the connection stands.
-        resource: A resource here was made, has changed, or has ended; None: nobody wants to know.
-    """
-
-    offers: Callable[[dict[str, list[str]], dict[str, str], tuple[Path, ...]], None]
-    code: Callable[[str, int], None]
-    state: Callable[[str], None]
-    resource: Callable[[Event], None] | None = None
 
 
 async def run_agent(config: AppConfig, state: StateDir, server: Server, name: str, told: Told, *, pairs: bool) -> None:
@@ -57,15 +40,7 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
     Raises:
         NotLetIn: The server knows this host no more.
     """
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(report_loop_error)
-    note_beginnings()
-    over = asyncio.Event()
-    for each in _SIGNALS:
-        loop.add_signal_handler(each, over.set)
-    folders = prepare_roots(config, state.path)
-    protected = (*config.workspace.protected, *control_patterns(config, folders))
-    with worker_threads(), contextlib.closing(Workspace(folders, protected=protected)) as workspace:
+    async with _program(config, state) as (workspace, over):
         worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale))
         kept = ServerKey(state.path, server.address, name)
         connection = Connection(worker, server, None if pairs else kept.read(), told.state)
@@ -82,11 +57,54 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
             told.offers(worker.tools, worker.failed, workspace.roots)
             await _until(connection, over)
         finally:
-            for each in _SIGNALS:
-                loop.remove_signal_handler(each)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
                     await worker.stop()
+
+
+async def run_member(config: AppConfig, state: StateDir, membership: Membership, told: Told) -> None:
+    """Run the modules of an app.json for the servers of a pool, until SIGINT or SIGTERM.
+
+    Args:
+        state: The state folder of this machine, locked by this process.
+    Raises:
+        NatsMissing: There is no package for NATS.
+    """
+    async with _program(config, state) as (workspace, over):
+        agent = PoolAgent(config, state.path, workspace, membership, told)
+        loop = asyncio.get_running_loop()
+        running = loop.create_task(agent.run(), name="pool")
+        ending = loop.create_task(over.wait(), name="over")
+        try:
+            await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                running.result()
+        finally:
+            for task in (running, ending):
+                task.cancel()
+            await asyncio.wait({running, ending})
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await agent.stop()
+
+
+@asynccontextmanager
+async def _program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Workspace, asyncio.Event]]:
+    """What the program of any host has around it; the event: it is to end."""
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(report_loop_error)
+    note_beginnings()
+    over = asyncio.Event()
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, over.set)
+    folders = prepare_roots(config, state.path)
+    protected = (*config.workspace.protected, *control_patterns(config, folders))
+    try:
+        with worker_threads(), contextlib.closing(Workspace(folders, protected=protected)) as workspace:
+            yield workspace, over
+    finally:
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
 
 
 async def _until(connection: Connection, over: asyncio.Event) -> None:

@@ -1,7 +1,6 @@
 """The way of a host to its server: dialled outwards, again and again, as long as its program runs."""
 
 import asyncio
-import ipaddress
 import json
 import random
 import ssl
@@ -16,6 +15,7 @@ import structlog
 from pydantic import SecretStr
 
 from agentcore.errors import AgentcoreError
+from agentcore.net.loopback import is_loopback_name
 from agentcore.remote.dialling.machine_worker import MachineWorker
 from agentcore.remote.dialling.proxy import Proxy, proxy_for
 from agentcore.remote.wire.frames import PROTOCOL
@@ -82,7 +82,7 @@ class Server:
             raise ServerAddressError(f"{given!r} is no address of a server: give one such as https://agent.example.org")
         if parts.username is not None or parts.query or parts.fragment or parts.path not in ("", "/"):
             raise ServerAddressError(f"{_without_login(given)!r}: give scheme, name and port of the server alone")
-        if scheme == "http" and not _is_loopback(name):
+        if scheme == "http" and not is_loopback_name(name):
             raise ServerAddressError(
                 f"{given!r} would carry the key in the clear: off this machine a server is reached by https://, with a "
                 "reverse proxy in front of it"
@@ -221,15 +221,6 @@ def _pauses() -> Iterator[float]:
     while True:
         yield pause * random.uniform(2 / 3, 4 / 3)  # noqa: S311 - so that hosts do not all come at once
         pause = min(pause * 2, LAST_PAUSE_SECONDS)
-
-
-def _is_loopback(name: str) -> bool:
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _without_login(given: str) -> str:

@@ -25,7 +25,14 @@ class MachineCalls:
         host: The host's name.
         is_there: Whether it takes calls.
         carried_on: Calls that an earlier server sent.
+
+    Attributes:
+        lost: What a call ends with that was sent, and whose host has ended: of a module, and for a reason.
+        leases: What goes along with a call on a resource: the number of its lease; None: there are none.
     """
+
+    lost: Callable[[str, str], ToolError] = staticmethod(gone)
+    leases: Mapping[str, int] | None = None
 
     def __init__(
         self, host: str, resources: ResourceRegistry, carried_on: CarriedOnCalls, is_there: Callable[[], bool]
@@ -65,7 +72,10 @@ class MachineCalls:
     def _send(self, number: int, sent: SentCall) -> None:
         assert sent.asked is not None and sent.result is not None  # noqa: S101, PT018 - set when the call was made
         try:
-            encoded = to_json(self.sent.message("tool.call", number, sent, *sent.asked))
+            message = self.sent.message("tool.call", number, sent, *sent.asked)
+            if self.leases is not None and (lease := self.leases.get(message["resourceId"])) is not None:
+                message["lease"] = lease
+            encoded = to_json(message)
             self.sent.peer.send_encoded(encoded)
             sent.is_sent = True
         except ToolError as exc:  # it is too large
@@ -107,7 +117,9 @@ class MachineCalls:
         for number, sent in self.sent.waiting:
             assert sent.result is not None  # noqa: S101 - those that wait have one
             if not sent.result.done():
-                sent.result.set_exception(gone(sent.module.name, reason) if sent.is_sent else host_away(self._host))
+                sent.result.set_exception(
+                    self.lost(sent.module.name, reason) if sent.is_sent else host_away(self._host)
+                )
             self.sent.close(number)
 
 

@@ -8,7 +8,6 @@ ends the connection, and with it all that the host held.
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,36 +21,24 @@ from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlaceReport
 from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.machines.calls import MachineCalls, host_away
+from agentcore.remote.machines.carrier import Carrying
 from agentcore.remote.machines.facts import info_of, report_of
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_greeting
 from agentcore.remote.machines.hearing import may_hear
-from agentcore.remote.machines.module import HostedModule, hosted_module
+from agentcore.remote.machines.module import hosted_module
+from agentcore.remote.machines.served import Served
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.standing import Standing
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Peer, Transport
-from agentcore.remote.wire.web_socket import SocketLink, WebSocket
-from agentcore.store.credentials.host_keys import KnownHost
+from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
 
 log = structlog.get_logger(__name__)
 
 _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
-
-
-@dataclass(eq=False)
-class _Served:
-    """A module of the host, as it is served here."""
-
-    record: ModuleRecord
-    plugin: HostedModule
-    linked: LinkedModule
-
-    def is_other_than(self, number: int | None) -> bool:
-        """Whether it cannot be what the host has under this number now."""
-        return number != self.linked.number or self.record.state != "ready"
 
 
 class Machine:
@@ -61,17 +48,18 @@ class Machine:
         known: What the store knows of it.
         keeps: How long what lives there is kept while it is away, in minutes, by type of resource; empty: all others.
         host: Where its modules are served.
+        keys: What is known of hosts.
     """
 
-    def __init__(self, known: KnownHost, keeps: Mapping[str, float], host: Host) -> None:
-        self.name, self._host, self._keeps = known.name, host, dict(keeps)
+    def __init__(self, known: KnownHost, keeps: Mapping[str, float], host: Host, keys: KnownHosts) -> None:
+        self.name, self._host, self._keeps, self._keys = known.name, host, dict(keeps), keys
         self._loop = asyncio.get_running_loop()
         self._standing = Standing(known.name, host.events)
         self.calls = MachineCalls(known.name, host.resources, host.calls.carried_on, lambda: self.is_there)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
-        self._modules: dict[str, _Served] = {}
+        self._modules: dict[str, Served] = {}
         self._over: set[str] = set()
         self._address = known.address
         self._told: Hello | None = None
@@ -88,7 +76,7 @@ class Machine:
     @property
     def known(self) -> KnownHost | None:
         """What the store knows of it; None: it was forgotten."""
-        return self._host.store.host_keys.named(self.name)
+        return self._keys.named(self.name)
 
     @property
     def is_there(self) -> bool:
@@ -161,8 +149,13 @@ class Machine:
             asking.cancel()
         return asking.done() and not asking.cancelled() and asking.exception() is None
 
-    async def serve(self, socket: WebSocket, address: str) -> None:
-        """Carry a connection from its beginning to its end."""
+    async def serve(self, carrying: Carrying, address: str) -> None:
+        """Carry a connection from its beginning to its end.
+
+        Args:
+            carrying: Carries the frames of the peer that it makes.
+            address: Where the host is.
+        """
         links: list[HostLink] = []
 
         def make(transport: Transport) -> Peer:
@@ -185,7 +178,7 @@ class Machine:
             if links[0] is not self._link:
                 links[0].peer.end("it did not greet")
 
-        carrier = SocketLink(socket, make)
+        carrier = carrying(make)
         late = self._loop.call_later(HELLO_SECONDS, end_silent)
         try:
             await carrier.carry()
@@ -197,6 +190,7 @@ class Machine:
         if self._is_closed:
             raise LinkError("the server is stopping")
         check_greeting(told, self.name)
+        self._check(told)
         former, self._link = self._link, link
         if former is not None:
             former.peer.end("the host has dialled in anew")
@@ -222,12 +216,23 @@ class Machine:
             self._take_up(link, told, is_same=is_same), name=f"host:{self.name}:take_up"
         )
 
+    def _check(self, told: Hello) -> None:
+        """See that this host may bring what it brings.
+
+        Raises:
+            LinkError: It may not.
+        """
+
+    async def _before(self, told: Hello) -> None:
+        """Do what has to be done before its modules are served."""
+
     async def _take_up(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve what a host brings, take over what lives in it, and go on with the calls."""
         done = asyncio.Event()
         link.on_done = done.set
         try:
             async with self._changing:
+                await self._before(told)
                 await self._arrange(link, told, is_same=is_same)
             link.peer.tell(
                 {"type": "hello.ok", "ownOrigins": sorted(self._host.own_origins()), "keepMinutes": self._keeps}
@@ -244,7 +249,7 @@ class Machine:
         self._standing.become("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
         said = {"address": self._address, "platform": told.platform, "version": told.version}
-        await self._host.store.host_keys.saw(self.name, **said)
+        await self._keys.saw(self.name, **said)
         await self._look_after(link)
 
     async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
@@ -274,7 +279,7 @@ class Machine:
             link.remove(linked)
             log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
             return
-        self._modules[told.name] = _Served(record, plugin, linked)
+        self._modules[told.name] = Served(record, plugin, linked)
         await self._host.modules.take_in(record, plugin)
 
     async def _let_go_of(self, name: str, reason: str) -> None:
@@ -311,7 +316,7 @@ class Machine:
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
                 self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
-        self._background.start(self._host.store.host_keys.saw(self.name))
+        self._background.start(self._keys.saw(self.name))
 
     # -- without a connection ------------------------------------------------------------------------------------
 
@@ -384,7 +389,7 @@ class Machine:
 
     async def drain(self, *, is_on: bool) -> None:
         """Have nothing new go there, or again."""
-        await self._host.store.host_keys.note(self.name, is_drained=is_on)
+        await self._keys.note(self.name, is_drained=is_on)
         self._tell_drained()
         if self.is_there and not is_on:
             self._standing.become("running")
@@ -402,14 +407,14 @@ class Machine:
 
     async def shut(self) -> None:
         """End the connection, and keep it out until somebody lets it in again."""
-        await self._host.store.host_keys.note(self.name, is_shut=True)
+        await self._keys.note(self.name, is_shut=True)
         self._standing.become("disconnected")
         if self._link is not None:
             self._link.peer.end("a person has disconnected this host")
 
     async def open(self) -> None:
         """Let it in again."""
-        await self._host.store.host_keys.note(self.name, is_shut=False)
+        await self._keys.note(self.name, is_shut=False)
         if self._link is None:
             self._standing.become("away", "it was let in again, and has not dialled in since")
 

@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import structlog
 
 from agentcore.config.hosts import KEEP_MINUTES, RemoteHostConfig
 from agentcore.errors import ToolError
 from agentcore.host.approvals.host_pairings import HostOffer
+from agentcore.host.declarations.hosted_names import is_member, pool_of
 from agentcore.host.host import Host
 from agentcore.host.modules.places import PlaceReport
 from agentcore.remote.machines.machine import Machine
 from agentcore.remote.machines.pairing import pair
-from agentcore.remote.wire.web_socket import WebSocket
+from agentcore.remote.wire.web_socket import SocketLink, WebSocket
 from agentcore.store.credentials.host_keys import KnownHost
 
 log = structlog.get_logger(__name__)
@@ -45,7 +47,8 @@ class Machines:
 
     def _machine(self, known: KnownHost) -> Machine:
         named = self._named.get(known.name)
-        return Machine(known, {"": KEEP_MINUTES} if named is None else named.keeps(), self._host)
+        keeps = {"": KEEP_MINUTES} if named is None else named.keeps()
+        return Machine(known, keeps, self._host, self._host.store.host_keys)
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -93,7 +96,7 @@ class Machines:
         if known is None:
             await pair(self._host.host_pairings, self._check_name, socket, address)
         else:
-            await self.named(known.name).serve(socket, address)
+            await self.named(known.name).serve(partial(SocketLink, socket), address)
 
     def _check_name(self, name: str) -> bool:
         """See that a host can have a name; gives whether it takes the place of one that was let in.
@@ -152,6 +155,8 @@ class Machines:
         """The server has started: calls that an earlier one sent wait for their hosts, but not for ever."""
         self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._give_up)
         for name in self._host.calls.carried_on.hosts_left - set(self._machines):
+            if is_member(name) and pool_of(name) in self._taken:
+                continue  # it may be there still
             self._host.calls.carried_on.give_up_rest(name)
 
     def _give_up(self) -> None:

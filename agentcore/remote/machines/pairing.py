@@ -144,8 +144,12 @@ def _module(told: HeldModule) -> OfferedModule:
     title = told.attributes.get("title")
     named = title.get("en") if isinstance(title, dict) else title
     shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
-    tools = tuple(filter(None, map(_definition, told.tools)))
-    return OfferedModule(told.name, _short(shown), _short(told.description), tools)
+    return OfferedModule(told.name, _short(shown), _short(told.description), definitions_in(told))
+
+
+def definitions_in(told: HeldModule) -> tuple[ToolDefinition, ...]:
+    """The tools that a host offers, as they would be served; what is none is left out."""
+    return tuple(filter(None, map(_definition, told.tools)))
 
 
 def _definition(wire: Any) -> ToolDefinition | None:

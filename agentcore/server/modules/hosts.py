@@ -108,7 +108,7 @@ def host_of(host: Host, module: str) -> str:
 
 
 def _view(told: PlaceReport, host: Host) -> HostView:
-    known = host.registry.hosted if told.kind == "remote" else host.modules.records
+    known = host.registry.hosted if told.kind in ("remote", "member") else host.modules.records
     records = [record for name in told.modules if (record := known.get(name)) is not None]
     held = Counter(each.resource_type for record in records for each in host.resources.list(owner=record.name))
     failed = [

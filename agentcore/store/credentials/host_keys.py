@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Protocol, Self
 
 from agentcore.store.database.database import Database
 
@@ -44,6 +44,22 @@ class KnownHost:
     version: str = ""
     is_shut: bool = False
     is_drained: bool = False
+
+
+class KnownHosts(Protocol):
+    """What is known of hosts on other machines."""
+
+    def named(self, name: str) -> KnownHost | None:
+        """The host of a name; None: none is known."""
+        ...
+
+    async def note(self, name: str, **changed: object) -> None:
+        """Keep what is known of a host now."""
+        ...
+
+    async def saw(self, name: str, **changed: object) -> None:
+        """The same of one that is, or was, connected now."""
+        ...
 
 
 class HostKeys:

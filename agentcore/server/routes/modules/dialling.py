@@ -141,21 +141,21 @@ async def decide_pairing(exchange: Exchange) -> Answer:
 async def drain(exchange: Exchange) -> Answer:
     """Have nothing new go to a host, or again."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machines.named(name).drain(is_on=exchange.body.on)
+    await hosts_of(exchange.host).machine(name).drain(is_on=exchange.body.on)
     return Answer(to_json(show_host(exchange.host, name)))
 
 
 async def disconnect(exchange: Exchange) -> Answer:
     """End a host's connection, and keep it out."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machines.named(name).shut()
+    await hosts_of(exchange.host).machine(name).shut()
     return Answer(to_json(show_host(exchange.host, name)))
 
 
 async def connect(exchange: Exchange) -> Answer:
     """Let a host in again that was disconnected."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machines.named(name).open()
+    await hosts_of(exchange.host).machine(name).open()
     return Answer(to_json(show_host(exchange.host, name)))
 
 

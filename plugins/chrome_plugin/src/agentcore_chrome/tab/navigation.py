@@ -1,5 +1,6 @@
 """Going to addresses."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +27,8 @@ _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
 _INTERRUPTIONS = 5
 """Each try can be interrupted by the one before it, where that came further than to be given up."""
+_INTERRUPTION_S = 0.2
+"""Waited after the second interruption, twice that after the third: a browser that is busy is late to give one up."""
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
 
 
@@ -64,7 +67,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
         await tab.logins.start(await tab.session())
 
     async def go() -> "Response | None":
-        for _ in range(_INTERRUPTIONS):
+        for tried in range(_INTERRUPTIONS):
             try:
                 return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
             except Exception as exc:
@@ -73,6 +76,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
                     raise
                 # else this try, which the browser goes on with, would interrupt the next one in turn
                 await _stop_loading(tab)
+                await asyncio.sleep(_INTERRUPTION_S * tried)
         return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
     return await _move(tab, checked, timeout_ms, go)

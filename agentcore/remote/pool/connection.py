@@ -1,0 +1,258 @@
+"""The connection of a program to the NATS servers of a pool, kept for as long as the program wants it."""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import structlog
+
+from agentcore.errors import AgentcoreError
+from agentcore.net.loopback import is_loopback_name
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+    from nats.aio.msg import Msg
+    from nats.js import JetStreamContext
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_SECONDS = 0.5
+_PING_SECONDS = 2
+_PINGS_OUT = 2
+
+
+class PoolAddressError(AgentcoreError):
+    """An address is none at which a pool can be reached, or its key cannot be read; the message says why."""
+
+
+class NatsMissing(AgentcoreError):  # noqa: N818 - it says what is the case
+    """The package for NATS is not installed."""
+
+
+@dataclass(frozen=True)
+class NatsServers:
+    """Where a pool is.
+
+    Args:
+        addresses: `nats://NAME[:PORT]`, or `tls://`: NATS servers that know each other, or one.
+        key: A file with the seed of an NKEY; None: the servers want none.
+        ca: A file with certificates that are trusted besides those of the system.
+    """
+
+    addresses: tuple[str, ...]
+    key: Path | None = None
+    ca: Path | None = None
+
+    def check(self) -> None:
+        """See that it can be reached without giving anything away.
+
+        Raises:
+            PoolAddressError: It cannot.
+        """
+        for address in self.addresses:
+            parts = urlsplit(address)
+            if parts.scheme not in ("nats", "tls") or not parts.hostname or parts.path not in ("", "/"):
+                raise PoolAddressError(
+                    f"{address!r} is no address of NATS: give one such as tls://nats.example.org:4222"
+                )
+            if parts.username is not None:
+                raise PoolAddressError("a log-in in an address of NATS would stand in logs: give a key instead")
+            if parts.scheme == "nats" and not is_loopback_name(parts.hostname):
+                raise PoolAddressError(f"{address!r} would carry all in the clear: off this machine it is tls://")
+        if self.key is not None:
+            try:
+                seed = self.key.read_text().strip()
+            except (OSError, UnicodeError) as exc:
+                raise PoolAddressError(f"the key {self.key} cannot be read: {exc}") from None
+            if not seed.startswith("SU"):
+                raise PoolAddressError(f"{self.key} has no seed of an NKEY of a user, which begins with SU")
+
+    def options(self) -> dict[str, Any]:
+        """As `nats.connect` wants it."""
+        found: dict[str, Any] = {"servers": list(self.addresses)}
+        if self.key is not None:
+            found["nkeys_seed"] = str(self.key)
+        if any(each.startswith("tls:") for each in self.addresses):
+            context = ssl.create_default_context()
+            if self.ca is not None:
+                context.load_verify_locations(self.ca)
+            found["tls"] = context
+        return found
+
+
+class NatsConnection:
+    """Connects, and connects again whenever that is lost.
+
+    Args:
+        servers: Where.
+        name: What this program is called there.
+        on_state: Told in a sentence how it stands, whenever that changes; empty: it is connected.
+    """
+
+    def __init__(self, servers: NatsServers, name: str, on_state: Callable[[str], None] = lambda state: None) -> None:
+        self._servers, self._name, self._on_state = servers, name, on_state
+        self._client: Client | None = None
+        self._on_lost: set[Callable[[], None]] = set()
+        self._up = asyncio.Event()
+        self._reason = ""
+        self.up_since = 0.0
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it is connected."""
+        return self._up.is_set()
+
+    async def open(self) -> None:
+        """Connect; waits until that was possible once.
+
+        Raises:
+            NatsMissing: There is no package for it.
+        """
+        try:
+            import nats  # noqa: PLC0415 - only pools need it
+        except ImportError:
+            raise NatsMissing("NATS needs a package more: pip install 'agentcore-runtime[pool]'") from None
+        self._client = await nats.connect(
+            **self._servers.options(),
+            name=self._name,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=_AGAIN_SECONDS,
+            ping_interval=_PING_SECONDS,
+            max_outstanding_pings=_PINGS_OUT,
+            disconnected_cb=self._lost,
+            closed_cb=self._lost,
+            reconnected_cb=self._found,
+            error_cb=self._failed,
+            no_echo=True,
+        )
+        await self._found()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._client is not None:
+            with contextlib.suppress(Exception):
+                await self._client.close()
+
+    async def wait(self) -> None:
+        """Wait until it is connected."""
+        await self._up.wait()
+
+    def on_lost(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Tell whenever the connection is lost; gives what ends that."""
+        self._on_lost.add(tell)
+        return lambda: self._on_lost.discard(tell)
+
+    @property
+    def client(self) -> "Client":
+        """What speaks to NATS.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        if self._client is None or not self.is_up:
+            raise ConnectionResetError(self._reason or "there is no connection to NATS")
+        return self._client
+
+    def jetstream(self) -> "JetStreamContext":
+        """What is kept there.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        return self.client.jetstream(timeout=3)
+
+    async def publish(self, subject: str, data: bytes, reply: str = "") -> None:
+        """Say something.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        try:
+            await self.client.publish(subject, data, reply)
+        except ConnectionError:
+            raise
+        except Exception as exc:
+            raise ConnectionResetError(f"NATS took nothing: {exc}") from exc
+
+    async def flush(self) -> None:
+        """Wait until NATS has all that was said.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        try:
+            await self.client.flush(timeout=3)
+        except ConnectionError:
+            raise
+        except Exception as exc:
+            raise ConnectionResetError(f"NATS does not answer: {exc}") from exc
+
+    async def ask(self, subject: str, data: bytes, timeout_s: float) -> bytes | None:
+        """Ask whoever listens; None: nobody does, or nobody answered in time.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        from nats.errors import NoRespondersError  # noqa: PLC0415 - as above
+        from nats.errors import TimeoutError as NatsTimeout  # noqa: PLC0415
+
+        try:
+            return (await self.client.request(subject, data, timeout=timeout_s)).data
+        except (NoRespondersError, NatsTimeout):
+            return None
+        except ConnectionError:
+            raise
+        except Exception as exc:
+            raise ConnectionResetError(f"NATS took nothing: {exc}") from exc
+
+    @asynccontextmanager
+    async def subscribed(
+        self, subject: str, take: Callable[["Msg"], Awaitable[None]], queue: str = ""
+    ) -> AsyncIterator[None]:
+        """A block in which what is said at a subject is heard, also after NATS was away.
+
+        Raises:
+            ConnectionError: There is no connection just now.
+        """
+        try:
+            held = await self.client.subscribe(subject, queue=queue, cb=take)
+        except ConnectionError:
+            raise
+        except Exception as exc:
+            raise ConnectionResetError(f"NATS took nothing: {exc}") from exc
+        await self.flush()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):
+                await held.unsubscribe()
+
+    async def _lost(self) -> None:
+        if not self.is_up:
+            return
+        self._up.clear()
+        log.warning("nats_lost", servers=self._servers.addresses)
+        self._on_state(f"the connection to NATS was lost; it is tried again ({self._reason or 'it ended'})")
+        for tell in tuple(self._on_lost):
+            tell()
+
+    async def _found(self) -> None:
+        self.up_since = asyncio.get_running_loop().time()
+        self._reason = ""
+        self._up.set()
+        log.info("nats_connected", servers=self._servers.addresses)
+        self._on_state("")
+
+    async def _failed(self, error: Exception) -> None:
+        said = str(error) or type(error).__name__
+        if said != self._reason:
+            self._reason = said
+            log.warning("nats_failed", reason=said)
+            if not self.is_up:
+                self._on_state(f"not connected to NATS: {said}; trying again")

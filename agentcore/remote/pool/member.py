@@ -1,0 +1,252 @@
+"""One host of a pool, as its server sees it: a machine whose links go over NATS, and whose death is soon noticed."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+from agentcore.api import ToolResult
+from agentcore.errors import ToolError
+from agentcore.host.calls.context import CallContext
+from agentcore.host.declarations.hosted_names import hosted_name, member_name
+from agentcore.host.host import Host
+from agentcore.host.modules.places import PlaceReport
+from agentcore.remote.machines.calls import host_away
+from agentcore.remote.machines.machine import Machine
+from agentcore.remote.machines.pairing import definitions_in
+from agentcore.remote.places.answers import Hello
+from agentcore.remote.places.link import HostLink
+from agentcore.remote.places.linked_module import LinkedModule
+from agentcore.remote.pool.connection import NatsConnection
+from agentcore.remote.pool.leases import Leases
+from agentcore.remote.pool.nats_link import NatsLink
+from agentcore.remote.pool.said import Announcement, DrainWanted, OpenLink
+from agentcore.remote.pool.subjects import Subjects
+from agentcore.remote.wire.frames import PROTOCOL, LinkError
+from agentcore.store.credentials.host_keys import KnownHost
+
+_DRAIN_SECONDS = 5.0
+_LINK_SECONDS = 2.0
+"""So long after it was opened a link has to be in what the host says."""
+
+
+class ItsPool(Protocol):
+    """The pool of a host, as far as that asks for it."""
+
+    name: str
+    server: str
+    modules: tuple[str, ...]
+    nats: NatsConnection
+    subjects: Subjects
+    leases: Leases
+
+    def member_changed(self) -> None:
+        """One of its hosts has come, or has gone."""
+        ...
+
+
+class MemberRecords:
+    """What is known of hosts of a pool: kept in memory, for each says it anew. See `KnownHosts`."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, KnownHost] = {}
+
+    def add(self, name: str) -> KnownHost:
+        """Know a host."""
+        return self._known.setdefault(name, KnownHost(name, b"", int(time.time() * 1000)))
+
+    def named(self, name: str) -> KnownHost | None:
+        """See `KnownHosts.named`."""
+        return self._known.get(name)
+
+    async def note(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.note`."""
+        if name in self._known:
+            self._known[name] = replace(self._known[name], **changed)  # type: ignore[arg-type]  # its own fields
+
+    async def saw(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.saw`."""
+        await self.note(name, last_seen_ms=int(time.time() * 1000), **changed)
+
+    def set_drained(self, name: str, *, is_drained: bool) -> None:
+        """A host says whether it takes anything new."""
+        if (known := self._known.get(name)) is not None and known.is_drained != is_drained:
+            self._known[name] = replace(known, is_drained=is_drained)
+
+    def forget(self, name: str) -> None:
+        """Know it no more."""
+        self._known.pop(name, None)
+
+
+class PoolMember(Machine):
+    """One host of a pool.
+
+    Args:
+        member: What it calls itself.
+        keep_minutes: How long it keeps what lives there while nothing is heard of its server.
+    """
+
+    def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, host: Host) -> None:
+        known = records.add(member_name(pool.name, member))
+        super().__init__(known, {"": keep_minutes}, host, records)
+        self._pool, self._member, self._records = pool, member, records
+        self.calls.lost, self.calls.leases = partial(_interrupted, self.name), pool.leases.held
+        self.announced: Announcement | None = None
+        self._seen_at = self._loop.time()
+        self._opened_at = 0.0
+        self._has_said = asyncio.Event()
+        self._link_id = ""
+        self._carrier: NatsLink | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    # -- signs of life -----------------------------------------------------------------------------------------
+
+    @property
+    def silent_s(self) -> float:
+        """For how long nothing was heard of it."""
+        return self._loop.time() - self._seen_at
+
+    def heard(self, said: Announcement) -> None:
+        """It says that it is there."""
+        self._seen_at = self._loop.time()
+        former, self.announced = self.announced, said
+        self._records.set_drained(self.name, is_drained=said.is_drained)
+        self._has_said.set()
+        has_link = said.links.get(self._pool.server) == self._link_id
+        is_old = self._loop.time() - self._opened_at > _LINK_SECONDS
+        if self._carrier is not None and (
+            (former is not None and former.instance != said.instance) or (is_old and not has_link)
+        ):
+            self._carrier.lose("the host does not know of the link any more")
+        elif self._serving is None:
+            # in no TaskGroup: the end of the link ends it, or `close`
+            self._serving = self._loop.create_task(self._serve_link(), name=f"host:{self.name}:link")
+            self._serving.add_done_callback(lambda _: self._served())
+
+    def die(self, reason: str) -> None:
+        """Nothing was heard of it for too long: what lived in it is lost, whatever becomes of it."""
+        if self._link is not None:
+            self._link.peer.lose(reason)
+        if self._carrier is not None:
+            self._carrier.lose(reason)
+        if not self.is_given_up:
+            self._standing.become("away", reason)
+            self._lose(reason)
+        self._pool.member_changed()
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether what lived in it counts as lost."""
+        return not self._instance
+
+    async def _serve_link(self) -> None:
+        """Open a link, and carry it to its end."""
+        pool = self._pool
+        self._link_id, self._opened_at = secrets.token_hex(8), self._loop.time()
+        names = self._member, pool.server, self._link_id
+        wanted = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
+
+        async def ask() -> None:
+            await pool.nats.publish(pool.subjects.open(self._member), wanted.encoded())
+
+        def make(peer: Callable[..., Any]) -> NatsLink:
+            self._carrier = NatsLink(pool.nats, pool.subjects.up(*names), pool.subjects.down(*names), ask, peer)
+            return self._carrier
+
+        await self.serve(make, f"NATS ({self._member})")
+
+    def _served(self) -> None:
+        self._serving = self._carrier = None
+        self._pool.member_changed()
+
+    # -- what it brings ------------------------------------------------------------------------------------------
+
+    def _check(self, told: Hello) -> None:
+        others = {each.name for each in told.members} - set(self._pool.modules)
+        if others:
+            raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
+
+    async def _before(self, told: Hello) -> None:
+        """What the first host of a pool brings is what the person wanted who listed the module; later it waits."""
+        review = self._host.definition_review
+        for each in told.members:
+            name = hosted_name(self._pool.name, each.name)
+            if name not in review.modules_of(self._pool.name):
+                await review.accept(name, await asyncio.to_thread(definitions_in, each))
+
+    async def _look_after(self, link: HostLink) -> None:
+        self._pool.member_changed()
+        await super()._look_after(link)
+
+    def miss(self) -> None:
+        """See `Machine.miss`: of a pool, the others do what it was to do."""
+        self._host.modules.know_host(self.name, None, None)
+
+    def report(self) -> PlaceReport:
+        """See `Place.report`."""
+        return replace(super().report(), kind="member")
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """See `MachineCalls.call`; a call on a resource owns that first."""
+        if (resource := context.resource) is not None:
+            await self._pool.leases.hold(resource.resource_id, self._member)
+        if self.is_given_up:
+            raise host_away(self.name)
+        return await super().call(module, context, tool, arguments)
+
+    # -- what a person does --------------------------------------------------------------------------------------
+
+    async def drain(self, *, is_on: bool) -> None:
+        """Have nothing new go there, of whichever server, or again; waits until the host says so.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        wanted = DrainWanted(on=is_on).encoded()
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                await self._pool.nats.publish(self._pool.subjects.drain(self._member), wanted)
+                while self.is_drained is not is_on:
+                    self._has_said.clear()
+                    await self._has_said.wait()
+        except (ConnectionError, TimeoutError):
+            raise host_away(self.name) from None
+        self._tell_drained()
+        if self.is_there and not is_on:
+            self._standing.become("running")
+
+    async def shut(self) -> None:
+        """See `Machine.shut`: it is up to NATS who is in a pool."""
+        raise _in_pool(self.name)
+
+    async def open(self) -> None:
+        """See `shut`."""
+        raise _in_pool(self.name)
+
+    async def close(self) -> None:
+        """End what is done for it."""
+        await super().close()
+        if self._serving is not None:
+            await asyncio.wait({self._serving}, timeout=3)
+            if self._serving is not None:
+                self._serving.cancel()
+        self._records.forget(self.name)
+
+
+def _in_pool(host: str) -> ToolError:
+    message = (
+        f"host {host!r} is of a pool: its key is NATS's to take away, and agentcore hosts drain keeps new work away"
+    )
+    return ToolError("host_in_pool", message, host=host)
+
+
+def _interrupted(host: str, module: str, reason: str) -> ToolError:
+    message = f"{reason}; whether the call had an effect is not known: look before you repeat it"
+    return ToolError("interrupted", message, host=host, module=module)
