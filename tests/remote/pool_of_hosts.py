@@ -148,6 +148,7 @@ async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncI
         yield agent
     finally:
         with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGCONT)
             process.terminate()
         await process.wait()
         await reading

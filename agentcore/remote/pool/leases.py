@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_AGAIN_SECONDS = 0.5
 _RENEWALS = 3
 """A lease is renewed so often before it would expire."""
 
@@ -53,11 +54,12 @@ class Leases:
         config = KeyValueConfig(bucket=self._subjects.leases, ttl=self._keep_s)
         self._bucket = await self._nats.jetstream().create_key_value(config=config)
 
-    async def hold(self, resource_id: str, member: str) -> None:
+    async def hold(self, resource_id: str, member: str, limit_s: float) -> None:
         """Own a resource from now on.
 
         Args:
             member: Where it is.
+            limit_s: How long NATS may be away meanwhile.
         Raises:
             ToolError: `lease_taken`: another server does; `lease_unknown`: NATS does not answer.
         """
@@ -65,8 +67,20 @@ class Leases:
             return
         async with self._taking.setdefault(resource_id, asyncio.Lock()):
             if resource_id not in self.held:
-                self.held[resource_id] = await self._take(resource_id, member)
+                self.held[resource_id] = await self._take_in_time(resource_id, member, limit_s)
         self._taking.pop(resource_id, None)
+
+    async def _take_in_time(self, resource_id: str, member: str, limit_s: float) -> int:
+        """Take a lease, as often as that is worth a try: what was done without an answer is found to be done then."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + limit_s
+        while True:
+            try:
+                return await self._take(resource_id, member)
+            except ToolError as exc:
+                if not exc.retryable or loop.time() + _AGAIN_SECONDS > until:
+                    raise
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _take(self, resource_id: str, member: str) -> int:
         from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above

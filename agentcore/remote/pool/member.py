@@ -196,7 +196,8 @@ class PoolMember(Machine):
     ) -> ToolResult:
         """See `MachineCalls.call`; a call on a resource owns that first."""
         if (resource := context.resource) is not None:
-            await self._pool.leases.hold(resource.resource_id, self._member)
+            left_s = max(context.deadline - self._loop.time(), 0) if context.deadline else 0
+            await self._pool.leases.hold(resource.resource_id, self._member, left_s)
         if self.is_given_up:
             raise host_away(self.name)
         return await super().call(module, context, tool, arguments)
