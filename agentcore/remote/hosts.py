@@ -105,9 +105,9 @@ class Hosts:
         member = None if pool is None else pool.member(name)
         return member or self.machines.named(name)
 
-    async def member_for(self, pool: str, session_id: str) -> str:
+    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """See `Places.member_for`."""
-        return await self._pools[pool].member_for(session_id)
+        return await self._pools[pool].member_for(session_id, needs_room=needs_room)
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None

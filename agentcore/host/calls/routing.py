@@ -54,7 +54,8 @@ class Routing:
         host = tool.module.host
         if not is_member(host) or call.host == host:
             return tool
-        call.host = await self._places.member_for(pool_of(host), call.session_id)
+        needs_room = tool.definition.resource is not None
+        call.host = await self._places.member_for(pool_of(host), call.session_id, needs_room=needs_room)
         return self._registry.get(tool.definition.name, call.host)
 
     async def _chosen(self, call: Call) -> str:

@@ -184,9 +184,11 @@ class Places(Protocol):
         """
         ...
 
-    async def member_for(self, pool: str, session_id: str) -> str:
+    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """The host of a pool to which the calls of a session go: where it has something already, else one with room.
 
+        Args:
+            needs_room: Whether the call may make something that lives on; else any host will do.
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
@@ -222,7 +224,7 @@ class NoPlaces:
         """See `Places.ask_machine`."""
         raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
 
-    async def member_for(self, pool: str, session_id: str) -> str:
+    async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """See `Places.member_for`."""
         raise ToolError("host_not_found", f"there is no host {pool!r}", host=pool, hosts=[])
 

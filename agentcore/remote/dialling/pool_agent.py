@@ -106,7 +106,8 @@ class PoolAgent:
         self._membership, self._told = membership, told
         self._subjects = Subjects(membership.pool)
         self._instance = secrets.token_hex(8)
-        self._nats = NatsConnection(membership.servers, f"agentcore host {membership.name}", self._nats_is)
+        answers = self._subjects.answers(membership.name)
+        self._nats = NatsConnection(membership.servers, f"agentcore host {membership.name}", answers, self._nats_is)
         self._clients: dict[str, _Client] = {}
         self._promised: dict[tuple[str, str], float] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}

@@ -94,11 +94,12 @@ class NatsConnection:
     Args:
         servers: Where.
         name: What this program is called there.
+        answers: What stands before the subjects where answers come to it.
         on_state: Told in a sentence how it stands, whenever that changes; empty: it is connected.
     """
 
-    def __init__(self, servers: NatsServers, name: str, on_state: Callable[[str], None] = lambda state: None) -> None:
-        self._servers, self._name, self._on_state = servers, name, on_state
+    def __init__(self, servers: NatsServers, name: str, answers: str, on_state: Callable[[str], None]) -> None:
+        self._servers, self._name, self._answers, self._on_state = servers, name, answers, on_state
         self._client: Client | None = None
         self._on_lost: set[Callable[[], None]] = set()
         self._up = asyncio.Event()
@@ -133,6 +134,8 @@ class NatsConnection:
             reconnected_cb=self._found,
             error_cb=self._failed,
             no_echo=True,
+            # answers to what it asks come where others cannot listen, if NATS holds each key to its own
+            inbox_prefix=self._answers,
         )
         await self._found()
 
@@ -189,8 +192,8 @@ class NatsConnection:
         Raises:
             ConnectionError: There is no connection just now.
         """
-        # in a task that nobody cancels, and which ends by itself: nats-py 2.16 answers a flush that was given up all the
-        # same, and hears nothing any more after the error
+        # in a task that nobody cancels, and which ends by itself: nats-py 2.16 answers a flush that was given up, too,
+        # and hears nothing any more after the error
         flushing = asyncio.get_running_loop().create_task(
             self.client.flush(timeout=_FLUSH_ENDS_SECONDS), name="nats:flush"
         )

@@ -109,6 +109,12 @@ class PoolMember(Machine):
         """For how long nothing was heard of it."""
         return self._loop.time() - self._seen_at
 
+    @property
+    def room(self) -> int:
+        """How much more may live in it, as it says; of one that takes nothing new, less than nothing."""
+        said = self.announced
+        return -1 if said is None or said.is_drained else said.capacity - said.used
+
     def heard(self, said: Announcement) -> None:
         """It says that it is there."""
         self._seen_at = self._loop.time()

@@ -73,7 +73,9 @@ class Pool:
         self.subjects = Subjects(name)
         self._servers = NatsServers(config.servers, _beside(folder, config.key), _beside(folder, config.ca))
         self._standing = Standing(name, host.events)
-        self.nats = NatsConnection(self._servers, f"agentcore server {self.server}", self._nats_is)
+        self.nats = NatsConnection(
+            self._servers, f"agentcore server {self.server}", self.subjects.answers(), self._nats_is
+        )
         self.leases = Leases(self.nats, self.subjects, self.server, config.keep_minutes * 60)
         self._records = MemberRecords()
         self._members: dict[str, PoolMember] = {}
@@ -230,14 +232,18 @@ class Pool:
 
     # -- where something goes ------------------------------------------------------------------------------------
 
-    async def member_for(self, session_id: str) -> str:
+    async def member_for(self, session_id: str, *, needs_room: bool) -> str:
         """The host to which the calls of a session go.
 
+        Args:
+            needs_room: Whether the call may make something that lives on; else any host will do.
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
         if (held := self._has(session_id)) is not None:
             return held
+        if not needs_room and self._there:
+            return self._chosen(session_id) or max(self._there, key=lambda member: member.room).name
         async with self._placing.setdefault(session_id, asyncio.Lock()):
             try:
                 if (chosen := self._chosen(session_id)) is None:

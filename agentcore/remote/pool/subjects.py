@@ -53,6 +53,10 @@ class Subjects:
         sets = [chosen for size in range(len(labels) + 1) for chosen in combinations(sorted(labels), size)]
         return [self.place(chosen) for chosen in sets]
 
+    def answers(self, member: str = "") -> str:
+        """What stands before the subjects where answers come to a host, or (empty) to servers."""
+        return f"_INBOX_{self.pool}_host_{member}" if member else f"_INBOX_{self.pool}_server"
+
     @property
     def leases(self) -> str:
         """The bucket that says who owns what."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from agentcore.cli.commands.completion import complete_host
+from agentcore.cli.commands.modules.pool_key import key
 from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
@@ -43,6 +44,9 @@ def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
     else:
         server = running_server(config_path)
         print_hosts(found, "" if server is None else server[1].addresses.get("page", ""))
+
+
+hosts.add_command(key)
 
 
 @hosts.command()
