@@ -61,7 +61,7 @@ class Leases:
             member: Where it is.
             limit_s: How long NATS may be away meanwhile.
         Raises:
-            ToolError: `lease_taken`: another server does; `lease_unknown`: NATS does not answer.
+            ToolError: `lease_unknown`: NATS does not answer.
         """
         if resource_id in self.held:
             return
@@ -85,21 +85,15 @@ class Leases:
     async def _take(self, resource_id: str, member: str) -> int:
         from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
 
-        bucket, value = self._bucket_now(), f"{self._server} {member}".encode()
-        key = self._key(resource_id)
+        key, value = self._key(resource_id), member.encode()
         try:
+            bucket = self._bucket_now()
             try:
                 return await bucket.create(key, value)
             except KeyWrongLastSequenceError:
-                found = await bucket.get(key)
-                if (found.value or b"").split(b" ")[0].decode() != self._server:
-                    raise _taken(resource_id) from None
                 # an earlier start of this server: whatever still speaks for that is not heard any more
+                found = await bucket.get(key)
                 return await bucket.update(key, value, last=found.revision)
-        except KeyWrongLastSequenceError:
-            raise _taken(resource_id) from None
-        except ToolError:
-            raise
         except Exception as exc:
             raise _unknown(resource_id, exc) from exc
 
@@ -121,9 +115,7 @@ class Leases:
             for resource_id, number in list(self.held.items()):
                 try:
                     await self._nats.wait()
-                    renewed = await self._bucket_now().update(
-                        self._key(resource_id), f"{self._server} renewed".encode(), last=number
-                    )
+                    renewed = await self._bucket_now().update(self._key(resource_id), b"", last=number)
                 except Exception as exc:  # noqa: BLE001 - NATS is away, or the lease is another's: the next call says so
                     log.warning("lease_not_renewed", resource_id=resource_id, reason=str(exc))
                     self.held.pop(resource_id, None)
@@ -139,11 +131,6 @@ class Leases:
     def _key(self, resource_id: str) -> str:
         """Ids of sessions are given by callers: whatever they hold, this is a key."""
         return f"{self._server}.{hashlib.sha256(resource_id.encode('utf-8', 'replace')).hexdigest()[:40]}"
-
-
-def _taken(resource_id: str) -> ToolError:
-    message = f"another server owns {resource_id!r} now; nothing was done"
-    return ToolError("lease_taken", message, resource_id=resource_id)
 
 
 def _unknown(resource_id: str, reason: Exception) -> ToolError:
