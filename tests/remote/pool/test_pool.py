@@ -115,6 +115,7 @@ async def _begun(farm, number=1):
     return len(farm.runs("log")) >= number
 
 
+@pytest.mark.more
 async def test_host_that_was_taken_for_dead_closes_what_it_had(farm):
     await farm.host("one")
     server = await farm.server()
@@ -129,6 +130,7 @@ async def test_host_that_was_taken_for_dead_closes_what_it_had(farm):
     assert await hosts_of(server) == ["farm.one"]
 
 
+@pytest.mark.more
 async def test_nats_that_is_killed_under_load_loses_no_call_and_runs_none_twice(farm):
     await farm.host("one", "--capacity", "60")
     server = await farm.server()
@@ -172,6 +174,7 @@ async def _recorded(server, number):
     return len((await server.get("/api/calls?tool=count&limit=50"))["calls"]) == number
 
 
+@pytest.mark.more
 async def test_two_servers_share_hosts_and_neither_sees_what_is_the_others(farm):
     await farm.host("one", "--capacity", "3")
     near, far = await farm.server("near"), await farm.server("far")
@@ -184,6 +187,7 @@ async def test_two_servers_share_hosts_and_neither_sees_what_is_the_others(farm)
     assert len((await near.get("/api/resources"))["resources"]) == 1
 
 
+@pytest.mark.more
 async def test_drained_host_takes_nothing_new_from_any_server_and_ends_with_what_it_has(farm):
     await farm.host("one")
     near, far = await farm.server("near"), await farm.server("far")
@@ -204,6 +208,7 @@ async def test_drained_host_takes_nothing_new_from_any_server_and_ends_with_what
     assert refused["error"]["type"] == "host_in_pool"
 
 
+@pytest.mark.more
 async def test_large_results_pass(farm):
     await farm.host("one")
     server = await farm.server()
@@ -214,6 +219,7 @@ async def test_large_results_pass(farm):
     assert all(each["ok"] for each in drawn), drawn
 
 
+@pytest.mark.more
 async def test_hosts_without_the_labels_that_are_wanted_are_not_used(farm):
     await farm.host("plain")
     await farm.host("strong", "--label", "gpu", "--label", "eu")
@@ -224,6 +230,7 @@ async def test_hosts_without_the_labels_that_are_wanted_are_not_used(farm):
     assert await server.host("farm.plain") is None
 
 
+@pytest.mark.more
 async def test_pool_that_cannot_be_reached_says_so_and_its_calls_can_be_tried_again(farm):
     await farm.nats.kill()
     server = await farm.server()
