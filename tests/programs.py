@@ -1,6 +1,10 @@
 """The programs that some tests need. Run as a script, it prints the packages of those that are missing."""
 
+import os
 import shutil
+
+_PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
+"""Debian has servers where only root looks."""
 
 _NAMES = {
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
@@ -15,13 +19,15 @@ _NAMES = {
     "caddy": ("caddy",),
     "openssl": ("openssl",),
     "faketime": ("faketime",),
+    "nats-server": ("nats-server",),
 }
 """Package of Debian to what it brings, one of which is enough."""
 
 
 def find(package: str) -> str | None:
     """The path of a package's program; None: it is not on PATH."""
-    return next(filter(None, map(shutil.which, _NAMES[package])), None)
+    found = (shutil.which(name, path=_PATH) for name in _NAMES[package])
+    return next(filter(None, found), None)
 
 
 def missing() -> list[str]:

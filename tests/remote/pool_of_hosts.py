@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 import signal
 import socket
 import sys
@@ -10,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests.programs import find
 from tests.remote.two_machines import WAIT_S, Agent, Place, Server
 
 COUNTING = '''
@@ -53,12 +53,7 @@ class Counting(Module):
 
 def why_not() -> str:
     """Why there is no NATS here; empty: there is."""
-    return "" if nats_server() else "nats-server is not installed"
-
-
-def nats_server() -> str | None:
-    """The program."""
-    return shutil.which("nats-server") or shutil.which("nats-server", path="/usr/sbin:/usr/local/sbin")
+    return "" if find("nats-server") else "nats-server is not installed"
 
 
 class Nats:
@@ -78,7 +73,7 @@ class Nats:
 
     async def start(self) -> None:
         """Start it, and wait until it answers."""
-        program = nats_server()
+        program = find("nats-server")
         assert program is not None
         self._folder.mkdir(parents=True, exist_ok=True)
         words = ["-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self._folder / "data")]
