@@ -117,7 +117,10 @@ class PoolConfig(ConfigModel):
         ),
     ]
     modules: Annotated[
-        ModuleNames, Field(min_length=1, description="Modules of those machines that are used here; no others are.")
+        ModuleNames,
+        Field(
+            min_length=1, description="Modules whose tools are those of these machines; no others of theirs are used."
+        ),
     ]
     key: Annotated[
         PathText | None,
@@ -142,7 +145,7 @@ class PoolConfig(ConfigModel):
 
     @property
     def claimed(self) -> tuple[str, ...]:
-        """What runs there does not keep the server from running the same."""
+        """None that would not run in the server: it does, for its views, and its tools are those of the pool."""
         return ()
 
     @property

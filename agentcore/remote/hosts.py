@@ -71,6 +71,7 @@ class Hosts:
                 remote[name] = config
             elif isinstance(config, PoolConfig):
                 self._pools[name] = Pool(name, config, self._config.folder, host)
+                host.registry.claimed.update(dict.fromkeys(config.modules, name))
             else:
                 self._places[name] = ProcessHost(name, config, services, self._lost, self._again)
         self._machines = Machines(host, remote, [*self._places, *self._pools])

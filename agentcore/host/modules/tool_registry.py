@@ -69,6 +69,8 @@ class ToolRegistry:
         absent: Hosts that are known and not connected: the names of the tools that they are known to have. None at
             all: nothing is known of such a host, so that it may have any.
         facts: What models are told of hosts.
+        claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here, for their
+            views, and nothing calls their tools here.
         own: The server's own tools.
         tools: What there is where no host is chosen: the server's own tools; then, for names that it has not, those of
             the first host by name.
@@ -80,6 +82,7 @@ class ToolRegistry:
         self.hosted: dict[str, ModuleRecord] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.facts: dict[str, HostFacts] = {}
+        self.claimed: dict[str, str] = {}
         self.own: dict[str, RegisteredTool] = {}
         self.tools: dict[str, RegisteredTool] = {}
         self.version = 0
@@ -105,7 +108,7 @@ class ToolRegistry:
         for member in filter(is_member, hosts):
             # a tool of a pool is that of its first host, as it is seen; which one a call goes to is decided for each
             self._of_host[pool_of(member)] = self._of_host[member] | self._of_host.get(pool_of(member), {})
-        self.tools = dict(self.own)
+        self.tools = {name: tool for name, tool in self.own.items() if tool.module.name not in self.claimed}
         for host in sorted(self._of_host):
             if not is_member(host):
                 self.tools = self._of_host[host] | self.tools
@@ -212,7 +215,12 @@ class ToolRegistry:
         tool = (self.tools_at(host) if host else self.tools).get(name)
         if tool is not None:
             return tool
-        error = self._why_down(name, host) or self.why_away(name, host) or self._why_down(name, "")
+        error = (
+            self._why_down(name, host)
+            or self._why_claimed(name, host)
+            or self.why_away(name, host)
+            or self._why_down(name, "")
+        )
         if error is not None:
             raise error
         if (waiting := self._withheld(name, host)) is not None:
@@ -248,6 +256,14 @@ class ToolRegistry:
         for away in (host,) if host else sorted(self.absent):
             if name in self.absent.get(away, ()):
                 return host_away(away, f"tool {name!r} is on host {away!r}, which is not connected")
+        return None
+
+    def _why_claimed(self, name: str, host: str) -> ToolError | None:
+        """What a call of a tool gets whose pool has it, and no host yet that has said so; None: it is not that."""
+        for module, pool in self.claimed.items():
+            record = self.records.get(module)
+            if record is not None and host in ("", pool) and any(each.definition.name == name for each in record.tools):
+                return host_away(pool, f"tool {name!r} is in pool {pool!r}, and no host of it is connected")
         return None
 
     def _withheld(self, name: str, host: str) -> str | None:
