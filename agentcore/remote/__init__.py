@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from agentcore.config.loading import AppConfig
     from agentcore.remote.hosts import Hosts
+    from agentcore.remote.pool.permissions import KeyExists, make_key, user_block
     from agentcore.remote.wire.frames import PROTOCOL
     from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
 
@@ -18,17 +19,23 @@ __all__ = [
     "PROTOCOL",
     "SOCKET_PATH",
     "Hosts",
+    "KeyExists",
     "end_all_outliving",
+    "make_key",
     "places_of",
+    "user_block",
 ]
 
 _HOMES = {
     "CLOSE_SECONDS": "agentcore.remote.wire.web_socket",
     "HEARTBEAT_SECONDS": "agentcore.remote.wire.web_socket",
     "Hosts": "agentcore.remote.hosts",
+    "KeyExists": "agentcore.remote.pool.permissions",
     "MESSAGE_BYTES": "agentcore.remote.wire.web_socket",
     "PROTOCOL": "agentcore.remote.wire.frames",
     "SOCKET_PATH": "agentcore.remote.wire.web_socket",
+    "make_key": "agentcore.remote.pool.permissions",
+    "user_block": "agentcore.remote.pool.permissions",
 }
 
 

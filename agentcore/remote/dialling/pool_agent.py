@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from agentcore import __version__
+from agentcore.api import Background
 from agentcore.config.hosts import HOST_NAME, LABEL, LABELS
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
@@ -41,6 +42,9 @@ log = structlog.get_logger(__name__)
 
 SERVER_SECONDS = 10.0
 """After so long without a sign a server counts as away, and what it has here is kept for a while."""
+
+_FORGOTTEN_SECONDS = 3600.0
+"""After so long the modules of a server that is away, and of which nothing lives here, are stopped."""
 
 _PROMISED_SECONDS = 60.0
 _AGAIN_SECONDS = 1.0
@@ -111,6 +115,7 @@ class PoolAgent:
         self._clients: dict[str, _Client] = {}
         self._promised: dict[tuple[str, str], float] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}
+        self._ending = Background("pool:servers")
         self._is_drained = False
 
     async def run(self) -> None:
@@ -135,6 +140,7 @@ class PoolAgent:
             await asyncio.wait(carrying, timeout=3)
         for client in self._clients.values():
             await client.worker.stop()
+        await self._ending.stop()
         await self._nats.close()
 
     # -- being there -------------------------------------------------------------------------------------------
@@ -224,7 +230,10 @@ class PoolAgent:
 
     def _look_for_servers(self) -> None:
         now = asyncio.get_running_loop().time()
-        for client in self._clients.values():
+        for server, client in list(self._clients.items()):
+            if client.link is None and not client.worker.used and now - client.seen_at > _FORGOTTEN_SECONDS:
+                del self._clients[server]
+                self._ending.start(client.worker.stop())
             if client.link is not None and now - max(client.seen_at, self._nats.up_since) > SERVER_SECONDS:
                 client.link.lose(f"the server gave no sign of life for {SERVER_SECONDS:g} s")
 

@@ -150,12 +150,7 @@ class Machine:
         return asking.done() and not asking.cancelled() and asking.exception() is None
 
     async def serve(self, carrying: Carrying, address: str) -> None:
-        """Carry a connection from its beginning to its end.
-
-        Args:
-            carrying: Carries the frames of the peer that it makes.
-            address: Where the host is.
-        """
+        """Carry a connection from its beginning to its end; `address`: where the host is."""
         links: list[HostLink] = []
 
         def make(transport: Transport) -> Peer:

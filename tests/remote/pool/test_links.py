@@ -10,7 +10,7 @@ from tests.remote.network.relay import relay_to
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import WAIT_S, serving
 
-pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.spec("H4"), pytest.mark.more]
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
 
 
 @pytest.fixture

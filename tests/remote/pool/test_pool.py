@@ -9,7 +9,7 @@ import pytest
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import WAIT_S, Place, serving
 
-pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.spec("H4")]
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
 
 class Farm:

@@ -27,8 +27,8 @@ def key(file: Path, as_json: bool, pool: str, name: str | None) -> None:
     import re
 
     from agentcore.cli.terminal.output import print_json
-    from agentcore.config.hosts import HOST_NAME
-    from agentcore.remote.pool.permissions import KeyExists, make_key, user_block
+    from agentcore.config import HOST_NAME
+    from agentcore.remote import KeyExists, make_key, user_block
 
     for each in filter(None, (pool, name)):
         if not re.fullmatch(HOST_NAME, each):
