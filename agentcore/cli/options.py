@@ -17,10 +17,6 @@ config_option: Callable[[F], F] = click.option(
     help="The app.json in use.",
 )
 
-host_option: Callable[[F], F] = click.option(
-    "--host", default="", metavar="NAME", help="A host on another machine, in place of the server's own tools."
-)
-
 json_option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 

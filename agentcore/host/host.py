@@ -339,11 +339,11 @@ class Host:
         """The place of this name in which modules run.
 
         Raises:
-            ToolError: `host_not_found`; `host_not_local`: it is another machine.
+            ToolError: `host_not_found`; `host_not_local`: it is not on this machine.
         """
         known = {place.name: place for place in self.places.all()}
         if name not in known and any(report.name == name for report in self.places.reports()):
-            message = f"host {name!r} is another machine; `agentcore agent` is started anew there"
+            message = f"host {name!r} is not on this machine; `agentcore agent` is started anew there"
             raise ToolError("host_not_local", message, host=name)
         if name not in known:
             message = f"app.json names no host {name!r}; named are {sorted(known)}"

@@ -10,6 +10,7 @@ import structlog
 from agentcore.api.hosts import HostInfo
 from agentcore.config.hosts import PoolConfig, RemoteHostConfig
 from agentcore.config.loading import AppConfig
+from agentcore.errors import ToolError
 from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.host import Host
 from agentcore.host.modules.places import Place, PlaceReport
@@ -18,6 +19,7 @@ from agentcore.remote.machines.machines import Machines
 from agentcore.remote.places.child import end_outliving
 from agentcore.remote.places.process import ProcessHost
 from agentcore.remote.places.services import PlaceServices
+from agentcore.remote.pool.member import host_in_pool
 from agentcore.remote.pool.pool import Pool
 
 log = structlog.get_logger(__name__)
@@ -100,11 +102,26 @@ class Hosts:
         """The host of a name on another machine, or of a pool.
 
         Raises:
-            ToolError: `host_not_found`.
+            ToolError: `host_not_found`; so for a pool, too: it is its hosts that have machines.
         """
         pool = self._pools.get(pool_of(name))
-        member = None if pool is None else pool.member(name)
-        return member or self.machines.named(name)
+        if pool is None:
+            return self.machines.named(name)
+        if (member := pool.member(name)) is None:
+            there = [each.name for each in pool.members()]
+            said = f"{name!r} is a pool" if name == pool.name else f"nothing was heard of host {name!r}"
+            raise ToolError("host_not_found", f"{said}; the hosts of pool {pool.name!r} are {there}", hosts=there)
+        return member
+
+    async def forget(self, name: str) -> None:
+        """End all that a host on another machine may do.
+
+        Raises:
+            ToolError: `host_not_found`; `host_in_pool`: NATS lets it in.
+        """
+        if pool_of(name) in self._pools:
+            raise host_in_pool(name)
+        await self.machines.forget(name)
 
     async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
         """See `Places.member_for`."""

@@ -18,7 +18,10 @@ const CODE_CHARACTERS = 40;
 /** An address that ends so leads to the field for a code. */
 const ADD = '#add-host';
 
-/** Hosts on other machines: add one by the code that it shows, see what dials in, accept or refuse it; and forget one. */
+/**
+ * Hosts on other machines: add one by the code that it shows, see what dials in, accept or refuse it; and forget one. Pools
+ * are shown only: NATS lets their hosts in.
+ */
 export class AcApprovalHosts extends Localized(LitElement) {
   static properties = {_hosts: {state: true}, _waits: {state: true}, _code: {state: true}, _failure: {state: true}, _done: {state: true}, _isBusy: {state: true}};
 
@@ -77,15 +80,16 @@ export class AcApprovalHosts extends Localized(LitElement) {
   }
 
   /** @param {PairedHost} host */
-  _host({name, state, address, pairedAt}) {
+  _host({name, kind, state, address, pairedAt}) {
     return html`
       <li>
         <div class="about">
           <span class="name">${name}</span><ac-state room="hosts" .state=${state}></ac-state>
           ${address ? html`<span class="muted small">${visibleLine(address).parts}</span>` : nothing}
+          ${kind === 'nats' ? html`<span class="muted small">${t('approval.hostPool')}</span>` : nothing}
           ${pairedAt === null ? nothing : html`<span class="muted small">${t('approval.hostSince', {time: formatTime(pairedAt, {seconds: false})})}</span>`}
         </div>
-        <button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button>
+        ${kind === 'nats' ? nothing : html`<button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button>`}
       </li>`;
   }
 
@@ -96,7 +100,11 @@ export class AcApprovalHosts extends Localized(LitElement) {
   async _load() {
     try {
       const {hosts} = await client.get('/api/hosts');
-      this._hosts = hosts.filter((/** @type {PairedHost} */ {kind, state}) => kind === 'remote' && state !== 'waiting');
+      /** @type {PairedHost[]} */
+      const shown = hosts.filter((/** @type {PairedHost} */ {kind, state}) => (kind === 'remote' && state !== 'waiting') || kind === 'nats')
+        .map((/** @type {PairedHost} */ {name, kind, state, address, pairedAt}) => ({name, kind, state, address, pairedAt}));
+      if (JSON.stringify(shown) === JSON.stringify(this._hosts)) return; // hosts of pools come and go, and are not shown
+      this._hosts = shown;
       startOver(); // what stands above what is decided on may have moved it
     } catch {
       // the connection's own state tells

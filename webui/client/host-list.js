@@ -1,8 +1,8 @@
-/** The hosts on other machines, kept up to date for whoever lets a person choose one. */
+/** The hosts on other machines, and pools of them, kept up to date for whoever lets a person choose one. */
 import {client} from './client.js';
 import {Store} from '../base/store.js';
 
-/** @typedef {{name: string, kind: string, state: string, platform?: string, address?: string}} Host */
+/** @typedef {{name: string, kind: string, state: string, platform?: string, address?: string, size?: number}} Host  `size`: how many hosts a pool has; undefined: it is none */
 
 const SETTLE_MS = 300;
 const CHANGES = ['host.stateChanged', 'hosts.changed', 'events.reset'];
@@ -43,13 +43,22 @@ class HostList extends Store {
   async _load() {
     try {
       const {hosts} = await client.get('/api/hosts');
-      this.hosts = /** @type {Host[]} */ (hosts).filter(({kind}) => kind === 'remote');
+      this.hosts = chosenFrom(hosts);
       this.isLoaded = true;
       this.notify();
     } catch {
       // without the list, calls go where they went; the view of hosts says what is wrong
     }
   }
+}
+
+/** A pool is chosen as a whole: which of its hosts takes a call is not a person's to say. @param {Host[]} hosts @returns {Host[]} */
+function chosenFrom(hosts) {
+  const inPools = hosts.filter(({kind}) => kind === 'member');
+  return hosts.flatMap((host) => {
+    if (host.kind === 'remote') return [host];
+    return host.kind === 'nats' ? [{...host, size: inPools.filter(({name}) => name.startsWith(`${host.name}.`)).length}] : [];
+  });
 }
 
 export const hostList = new HostList();

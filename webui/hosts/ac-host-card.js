@@ -4,7 +4,7 @@ import {href} from '../base/router.js';
 import {badges, base, buttons, cards, code} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-state.js';
-import {fact, hostCardStyles} from './host-card-styles.js';
+import {fact, hostCardStyles, meterOf, meters, sentence} from './host-card-styles.js';
 
 /** @typedef {{name: string, title: string, state: import('../client/module-list.js').Module['state'], isListed: boolean}} HostedModule */
 /**
@@ -27,14 +27,11 @@ import {fact, hostCardStyles} from './host-card-styles.js';
  * @property {HostedModule[]} modules
  */
 
-/** From this share of its bound on, memory is shown as scarce. */
-const SCARCE = 0.85;
-
 /** One host on this machine: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
 export class AcHostCard extends Localized(LitElement) {
   static properties = {known: {attribute: false}, isBusy: {attribute: false}};
 
-  static styles = [badges, base, buttons, cards, code, hostCardStyles, css`
+  static styles = [badges, base, buttons, cards, code, hostCardStyles, meters, css`
     .card.failed { border-color: color-mix(in srgb, var(--ac-danger) 35%, transparent); }
     .why { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     .why > p { display: flex; gap: var(--ac-space-2); overflow-wrap: anywhere; }
@@ -44,13 +41,6 @@ export class AcHostCard extends Localized(LitElement) {
     pre.code { max-height: 12rem; }
     summary { cursor: pointer; width: fit-content; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     details[open] summary { margin-bottom: var(--ac-space-2); }
-    meter { display: block; width: 100%; max-width: 9.5rem; height: 0.25rem; margin-top: var(--ac-space-1); border: 0; border-radius: 999px; background: var(--ac-surface-sunken); appearance: none; overflow: hidden; }
-    meter::-webkit-meter-inner-element { display: block; }
-    meter::-webkit-meter-bar { height: 0.25rem; border: 0; border-radius: 999px; background: var(--ac-border); }
-    meter::-webkit-meter-optimum-value { background: var(--ac-accent); border-radius: 999px; }
-    meter::-webkit-meter-suboptimum-value { background: var(--ac-warn); border-radius: 999px; }
-    meter::-moz-meter-bar { background: var(--ac-accent); }
-    meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--ac-warn); }
   `];
 
   constructor() {
@@ -133,16 +123,12 @@ export class AcHostCard extends Localized(LitElement) {
     if (memoryBytes === null) return fact(t('hosts.memory'), '–');
     if (memoryMaxBytes === null) return fact(t('hosts.memory'), formatBytes(memoryBytes));
     const said = t('hosts.memoryOf', {used: formatBytes(memoryBytes), bound: formatBytes(memoryMaxBytes)});
-    return fact(t('hosts.memory'), html`${said}
-      <meter aria-hidden="true" min="0" max=${memoryMaxBytes} low=${memoryMaxBytes * SCARCE} high=${memoryMaxBytes} optimum="0" .value=${memoryBytes}></meter>`);
+    return fact(t('hosts.memory'), html`${said}${meterOf(memoryBytes, memoryMaxBytes)}`);
   }
 
   _restart() {
     this.dispatchEvent(new CustomEvent('ac-restart', {detail: {host: this.known}}));
   }
 }
-
-/** @param {string} text */
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 customElements.define('ac-host-card', AcHostCard);

@@ -13,11 +13,15 @@ import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import './ac-add-machine.js';
 import './ac-host-card.js';
+import './ac-pool-card.js';
 import './ac-remote-host-card.js';
 import {act, heldBy} from './remote-host.js';
 
 /** @typedef {import('./ac-host-card.js').KnownHost} KnownHost */
 /** @typedef {import('./remote-host.js').RemoteHost} RemoteHost */
+/** @typedef {import('./ac-pool-card.js').Pool} Pool */
+/** @typedef {import('./ac-pool-hosts.js').PoolHost} PoolHost */
+/** @typedef {KnownHost | RemoteHost | Pool | PoolHost} AnyHost */
 /** @typedef {import('./remote-host.js').Action} Action */
 
 /** No event tells of memory and latency. */
@@ -46,7 +50,7 @@ export class AcViewHosts extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
-    /** @type {(KnownHost | RemoteHost)[] | null} */
+    /** @type {AnyHost[] | null} */
     this._hosts = null;
     /** @type {unknown} */
     this._error = null;
@@ -76,14 +80,18 @@ export class AcViewHosts extends Localized(LitElement) {
       ${this._hosts ? this._all(this._hosts) : nothing}`;
   }
 
-  /** @param {(KnownHost | RemoteHost)[]} hosts */
+  /** @param {AnyHost[]} hosts */
   _all(hosts) {
     const remote = /** @type {RemoteHost[]} */ (hosts.filter(({kind}) => kind === 'remote'));
-    const local = /** @type {KnownHost[]} */ (hosts.filter(({kind}) => kind !== 'remote'));
+    const local = /** @type {KnownHost[]} */ (hosts.filter(({kind}) => kind === 'process'));
+    const pools = /** @type {Pool[]} */ (hosts.filter(({kind}) => kind === 'nats'));
+    const members = /** @type {PoolHost[]} */ (hosts.filter(({kind}) => kind === 'member'));
     return html`
       ${hosts.length ? nothing : this._none()}
       ${remote.length ? this._group(t('hosts.elsewhere'), remote, (known) => html`
         <ac-remote-host-card .known=${known} .busy=${this._busy[known.name] ?? ''} @ac-act=${this._act}></ac-remote-host-card>`) : nothing}
+      ${pools.length ? this._group(t('hosts.pools'), pools, (pool) => html`
+        <ac-pool-card .pool=${pool} .hosts=${members.filter(({name}) => name.startsWith(`${pool.name}.`))} .busy=${this._busy} @ac-act=${this._act}></ac-pool-card>`) : nothing}
       ${local.length ? this._group(t('hosts.here'), local, (known) => html`
         <ac-host-card .known=${known} .isBusy=${known.name in this._busy} @ac-restart=${this._restart}></ac-host-card>`) : nothing}
       <section aria-labelledby="add">

@@ -1,8 +1,27 @@
-/** What cards of hosts have in common: their look, and a fact with its name. */
+/** What cards of hosts have in common: their look, a fact with its name, and how much of something is used. */
 import {css, html} from 'lit';
 
 /** @param {string} name @param {unknown} value @param {string} [kind] */
 export const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${name}</dt><dd>${value}</dd></div>`;
+
+/** @param {string} text */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** From this share of its bound on, something is shown as scarce. */
+const SCARCE = 0.85;
+
+/** How much of something is used, for eyes; the words stand beside it. @param {number} used @param {number} bound */
+export const meterOf = (used, bound) => html`<meter aria-hidden="true" min="0" max=${bound} low=${bound * SCARCE} high=${bound} optimum="0" .value=${used}></meter>`;
+
+export const meters = css`
+  meter { display: block; width: 100%; max-width: 9.5rem; height: 0.25rem; margin-top: var(--ac-space-1); border: 0; border-radius: 999px; background: var(--ac-surface-sunken); appearance: none; overflow: hidden; }
+  meter::-webkit-meter-inner-element { display: block; }
+  meter::-webkit-meter-bar { height: 0.25rem; border: 0; border-radius: 999px; background: var(--ac-border); }
+  meter::-webkit-meter-optimum-value { background: var(--ac-accent); border-radius: 999px; }
+  meter::-webkit-meter-suboptimum-value { background: var(--ac-warn); border-radius: 999px; }
+  meter::-moz-meter-bar { background: var(--ac-accent); }
+  meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--ac-warn); }
+`;
 
 export const hostCardStyles = css`
   .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-4); }

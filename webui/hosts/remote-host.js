@@ -7,7 +7,7 @@ import {visibleText} from '../approval/guard/visible.js';
 /**
  * @typedef {object} RemoteHost
  * @property {string} name
- * @property {'remote'} kind
+ * @property {'remote' | 'member'} kind
  * @property {RemoteState} state
  * @property {string} reason
  * @property {number} since

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from agentcore.cli.commands.completion import complete_argument, complete_tool, remember_tools
-from agentcore.cli.options import config_option, host_option, json_option
+from agentcore.cli.commands.completion import complete_argument, complete_tool, host_option, remember_tools
+from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import ExitCode
 
 _ADVICE = {

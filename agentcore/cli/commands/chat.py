@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from agentcore.cli.commands.completion import complete_machine
 from agentcore.cli.options import config_option
 from agentcore.cli.terminal.exits import CliError
 
@@ -19,7 +20,13 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
 @click.option("--session", "session_id", default="", metavar="ID", help="Go on with a session.")
 @click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the session that was last used.")
 @click.option("--mode", type=click.Choice(_MODES), help="Which calls of the model need approval.")
-@click.option("--host", default="", metavar="NAME", help="The host that its calls go to; `server` for the server.")
+@click.option(
+    "--host",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_machine,
+    help="The host, or the pool, that its calls go to; `server` for the server.",
+)
 @click.option(
     "--attach",
     "attached",

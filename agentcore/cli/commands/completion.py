@@ -1,12 +1,14 @@
 """`agentcore completion`, and what is completed: tools, their arguments, modules, hosts."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _VARIABLE = "_AGENTCORE_COMPLETE"
 _CACHE_NAME = "completion.json"
@@ -70,6 +72,28 @@ def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -
     except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_machine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of other machines, and of pools of them, that app.json has."""
+    from agentcore.config import ProcessHostConfig
+    from agentcore.host import load_config
+
+    try:
+        known = load_config(_config_path(ctx), {}).hosts
+    except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
+        return []
+    names = [name for name, host in known.items() if not isinstance(host, ProcessHostConfig)]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+host_option: Callable[[F], F] = click.option(
+    "--host",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_machine,
+    help="A host on another machine, or a pool of them, in place of the server's own tools.",
+)
 
 
 def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:

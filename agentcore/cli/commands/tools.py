@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from agentcore.cli.commands.completion import complete_tool, remember_tools
-from agentcore.cli.options import config_option, host_option, json_option
+from agentcore.cli.commands.completion import complete_tool, host_option, remember_tools
+from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.tool_forms import FormName
 

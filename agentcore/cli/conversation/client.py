@@ -66,9 +66,9 @@ class ChatClient:
         return tools
 
     async def hosts(self) -> list[dict[str, Any]]:
-        """The hosts on other machines."""
+        """The hosts on other machines, and pools of them."""
         found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
-        return [host for host in found if host["kind"] == "remote"]
+        return [host for host in found if host["kind"] in ("remote", "nats")]
 
     async def make_prompt(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """The text of a prompt, for the person to say; what of it is no text is left out."""

@@ -8,6 +8,7 @@ from typing import Any
 from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
+from agentcore.cli.diagnosis.pools import look_at_pools
 from agentcore.config import AppConfig, ProcessHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
@@ -38,6 +39,7 @@ def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
         else:
             yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.claimed)}")
     yield from _look_at_machines(states)
+    yield from look_at_pools(states, config)
 
 
 def _look_at_machines(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:

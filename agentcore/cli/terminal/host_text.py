@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import print_table, print_text, size_text
+from agentcore.cli.terminal.output import painted, print_table, print_text, size_text
+from agentcore.cli.terminal.visible_text import terminal_safe
 
 _COLOURS = {
     "running": "green",
@@ -17,15 +18,16 @@ _COLOURS = {
 }
 _HEADER = ("host", "state", "modules", "pid", "memory", "calls", "remark")
 _REMOTE_HEADER = ("host", "state", "address", "since", "answers in", "calls", "modules", "remark")
+_MEMBER_HEADER = ("host", "state", "in use", "answers in", "calls", "labels", "modules", "remark")
 
 
 def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
-    """Print all hosts: those on this machine, then those on others.
+    """Print all hosts: those on this machine, then those on others, then pools, each with its hosts.
 
     Args:
         server: The server's address, for machines that have yet to dial in; empty: none runs.
     """
-    local = [_row(host) for host in hosts if host["kind"] != "remote"]
+    local = [_row(host) for host in hosts if host["kind"] == "process"]
     remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]
     if local:
         print_table(_HEADER, local, [_COLOURS.get(row[1]) for row in local])
@@ -33,6 +35,32 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
         click.echo()
     if remote:
         print_table(_REMOTE_HEADER, remote, [_COLOURS.get(row[1]) for row in remote])
+    is_first = not local and not remote
+    for pool in (host for host in hosts if host["kind"] == "nats"):
+        if not is_first:
+            click.echo()
+        is_first = False
+        prefix = f"{pool['name']}."
+        _print_pool(pool, [host for host in hosts if host["kind"] == "member" and host["name"].startswith(prefix)])
+
+
+def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
+    name, state = pool["name"], pool["state"]
+    reason = f": {pool['reason']}" if pool["reason"] else ""
+    click.echo(painted(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
+    wanted = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
+    print_text(f"  NATS     {pool['address']}")
+    print_text(f"  modules  {', '.join(module['name'] for module in pool['modules'])}{wanted}")
+    if members:
+        there = [member for member in members if member["used"] is not None]
+        used, capacity = (sum(member[key] for member in there) for key in ("used", "capacity"))
+        print_text(f"  hosts    {len(there)} of {len(members)} are there, {used} of {capacity} in use")
+        rows = [_member_row(member) for member in members]
+        print_table(_MEMBER_HEADER, rows, [_COLOURS.get(row[1]) for row in rows])
+    elif state != "failed":
+        labels = "".join(f" --label {label}" for label in pool["labels"])
+        servers = pool["address"].replace(", ", ",")
+        print_text(f"  hosts    none; to start one, there: agentcore agent --server {servers} --pool {name}{labels}")
 
 
 def print_host(host: Mapping[str, Any]) -> None:
@@ -74,6 +102,20 @@ def _remote_row(host: Mapping[str, Any], server: str) -> tuple[str, ...]:
     )
 
 
+def _member_row(member: Mapping[str, Any]) -> tuple[str, ...]:
+    latency, used = member["latencyMs"], member["used"]
+    return (
+        member["name"],
+        member["state"],
+        "" if used is None else f"{used} of {member['capacity']}",
+        "" if latency is None else f"{latency:.0f} ms",
+        str(member["callsInFlight"]),
+        ", ".join(member["labels"]),
+        ", ".join(_module_of(module) for module in member["modules"]),
+        (f"since {_moment(member['since'])}: " if member["state"] == "away" else "") + _remote_remark(member, ""),
+    )
+
+
 def _memory_of(host: Mapping[str, Any]) -> str:
     if host["memoryBytes"] is None:
         return ""
@@ -103,10 +145,10 @@ def _remote_remark(host: Mapping[str, Any], server: str) -> str:
     if host["state"] == "waiting":
         return f"to add it, there: agentcore agent --server {server or 'URL'} --name {host['name']}"
     failed = next((module for module in host["modules"] if module["state"] == "failed"), None)
-    if failed is not None:
-        return f"{failed['name']} does not run: {failed['reason']}"
     if host["state"] == "away":
         return str(host["reason"])
+    if failed is not None:
+        return f"{failed['name']} does not run: {failed['reason']}"
     if any(module["waiting"] for module in host["modules"]):
         return "tools that wait are in the approval view"
     held = held_text(host)

@@ -21,7 +21,8 @@ class PlaceReport:
     """What is known of a place just now.
 
     Args:
-        modules: The names of the modules that run there and nowhere else, whether they are on or not.
+        modules: The names of the modules that run there and nowhere else, whether they are on or not; of a pool, those
+            of its hosts that app.json lists.
         reason: Why it has failed, or why it ended the last time; empty: it never did.
         last_words: The end of what it wrote before that.
         since_ms: Since when its state is what it is, in milliseconds since 1970.
@@ -34,6 +35,9 @@ class PlaceReport:
         paired_at_ms: When a person let it in, in milliseconds since 1970; None: they have not.
         last_seen_ms: When it was connected last.
         failed: Modules that it could not start, and why.
+        capacity: Of a host of a pool: how many resources may live in it, of all servers; None: it has not said.
+        used: How many do; None: it is not known just now.
+        labels: What a host of a pool is labelled with; of a pool: which labels its hosts need to be used here.
     """
 
     name: str
@@ -56,6 +60,9 @@ class PlaceReport:
     paired_at_ms: int | None = None
     last_seen_ms: int | None = None
     failed: Mapping[str, str] = field(default_factory=dict)
+    capacity: int | None = None
+    used: int | None = None
+    labels: tuple[str, ...] = ()
 
 
 class PlacedModule(Protocol):

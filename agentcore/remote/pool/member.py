@@ -193,7 +193,14 @@ class PoolMember(Machine):
 
     def report(self) -> PlaceReport:
         """See `Place.report`."""
-        return replace(super().report(), kind="member")
+        said = self.announced
+        return replace(
+            super().report(),
+            kind="member",
+            capacity=None if said is None else said.capacity,
+            used=said.used if said is not None and self.is_there else None,
+            labels=() if said is None else tuple(said.labels),
+        )
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -231,11 +238,11 @@ class PoolMember(Machine):
 
     async def shut(self) -> None:
         """See `Machine.shut`: it is up to NATS who is in a pool."""
-        raise _in_pool(self.name)
+        raise host_in_pool(self.name)
 
     async def open(self) -> None:
         """See `shut`."""
-        raise _in_pool(self.name)
+        raise host_in_pool(self.name)
 
     async def close(self) -> None:
         """End what is done for it."""
@@ -247,7 +254,8 @@ class PoolMember(Machine):
         self._records.forget(self.name)
 
 
-def _in_pool(host: str) -> ToolError:
+def host_in_pool(host: str) -> ToolError:
+    """What is raised where somebody wants to let in, keep out or forget what NATS lets in."""
     message = (
         f"host {host!r} is of a pool: its key is NATS's to take away, and agentcore hosts drain keeps new work away"
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,8 +92,8 @@ class Pool:
     # -- what is known -----------------------------------------------------------------------------------------
 
     def members(self) -> list[PoolMember]:
-        """Its hosts, by name."""
-        return [self._members[name] for name in sorted(self._members)]
+        """Its hosts, by name: `box2` before `box10`."""
+        return [self._members[name] for name in sorted(self._members, key=_as_counted)]
 
     def member(self, host: str) -> PoolMember | None:
         """The host of this name, `POOL.HOST`."""
@@ -100,7 +101,12 @@ class Pool:
 
     def reports(self) -> Sequence[PlaceReport]:
         """What is known of it, and of each of its hosts."""
-        own = self._standing.report(kind="nats", modules=(), address=", ".join(self._config.servers))
+        own = self._standing.report(
+            kind="nats",
+            modules=self.modules,
+            address=", ".join(self._config.servers),
+            labels=tuple(self._config.labels),
+        )
         return (own, *(member.report() for member in self.members()))
 
     @property
@@ -310,6 +316,11 @@ class Pool:
             delete = self.leases.drop(str(data.get("resourceId")))
             if delete is not None:
                 self._background.start(delete())
+
+
+def _as_counted(name: str) -> list[tuple[str, int]]:
+    """What sorts names as people count."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
 def _beside(folder: Path, path: str | None) -> Path | None:

@@ -1,11 +1,13 @@
 """Hosts, in which modules run that do not run in the server, as the API shows them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from agentcore.errors import ToolError
+from agentcore.host.declarations.hosted_names import host_in, pool_of
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, PlaceReport, title_of
 from agentcore.remote import Hosts
@@ -37,12 +39,19 @@ class HostView(WireModel):
     """A host; times in milliseconds since 1970."""
 
     name: str
-    kind: str
+    kind: Annotated[
+        str,
+        Field(
+            description="`process`: on this machine; `remote`: another machine; `nats`: a pool; `member`: one of the "
+            "hosts of a pool, as `farm.box7`."
+        ),
+    ]
     state: Annotated[
         str,
         Field(
             description="`stopped`, `starting`, `running`, `failed`; of one on another machine `waiting` (to be let "
-            "in), `running`, `away`, `draining`, `drained`, `disconnected`."
+            "in), `running`, `away`, `draining`, `drained`, `disconnected`; of a pool `running`, `away` (none of its "
+            "hosts is there, or NATS is not), `failed`."
         ),
     ]
     reason: Annotated[str, Field(description="Why it has failed, or why it ended the last time.")]
@@ -55,18 +64,28 @@ class HostView(WireModel):
     memory_max_bytes: Annotated[int | None, Field(description="What it may hold; null: it has no bound.")]
     latency_ms: Annotated[float | None, Field(description="How long its last answer took.")]
     ends_in_last_hour: Annotated[int, Field(description="How often it ended by itself.")]
-    address: Annotated[str, Field(description="Of one on another machine: where it dialled in from.")]
+    address: Annotated[str, Field(description="Of one on another machine: where it dialled in from; of a pool: NATS.")]
     platform: Annotated[str, Field(description="The system of that machine, as it says.")]
     workspace: Annotated[list[str], Field(description="The folders there that its tools may touch.")]
     paired_at: Annotated[int | None, Field(description="When a person let it in.")]
     last_seen: Annotated[int | None, Field(description="When it was connected last.")]
+    capacity: Annotated[
+        int | None, Field(description="Of a host of a pool: how many resources may live in it, of all servers.")
+    ]
+    used: Annotated[int | None, Field(description="How many do; null: it is not known just now.")]
+    labels: Annotated[
+        list[str], Field(description="Of a host of a pool: its labels; of a pool: those that its hosts need here.")
+    ]
     calls_in_flight: int
     resources: list[HeldResourcesView]
-    modules: list[HostedModuleView]
+    modules: Annotated[
+        list[HostedModuleView],
+        Field(description="Of a pool: those that app.json lists, each as on the host where it is best."),
+    ]
 
 
 class HostList(WireModel):
-    """All hosts that app.json names, in its order."""
+    """All hosts: those on this machine, those on others, and pools, each with its hosts after it."""
 
     hosts: list[HostView]
 
@@ -108,13 +127,20 @@ def host_of(host: Host, module: str) -> str:
 
 
 def _view(told: PlaceReport, host: Host) -> HostView:
+    if told.kind == "nats":
+        modules = [_module_of_pool(told.name, name, host) for name in told.modules]
+        return _shown(told, [], modules, host)
     known = host.registry.hosted if told.kind in ("remote", "member") else host.modules.records
     records = [record for name in told.modules if (record := known.get(name)) is not None]
-    held = Counter(each.resource_type for record in records for each in host.resources.list(owner=record.name))
     failed = [
         HostedModuleView(name=name, title=title_of(name, None), state="failed", is_listed=True, reason=reason)
         for name, reason in told.failed.items()
     ]
+    return _shown(told, records, [*(_module(name, known.get(name)) for name in told.modules), *failed], host)
+
+
+def _shown(told: PlaceReport, records: Sequence[ModuleRecord], modules: list[HostedModuleView], host: Host) -> HostView:
+    held = Counter(each.resource_type for record in records for each in host.resources.list(owner=record.name))
     return HostView(
         name=told.name,
         kind=told.kind,
@@ -134,10 +160,24 @@ def _view(told: PlaceReport, host: Host) -> HostView:
         workspace=list(told.workspace),
         paired_at=told.paired_at_ms,
         last_seen=told.last_seen_ms,
+        capacity=told.capacity,
+        used=told.used,
+        labels=list(told.labels),
         calls_in_flight=sum(len(record.calls) for record in records),
         resources=[HeldResourcesView(type=each, count=count) for each, count in sorted(held.items())],
-        modules=[*(_module(name, known.get(name)) for name in told.modules), *failed],
+        modules=modules,
     )
+
+
+def _module_of_pool(pool: str, name: str, host: Host) -> HostedModuleView:
+    """A module as it is on the host of a pool that has most of it; `stopped`: none has it just now."""
+    known = host.registry.hosted.items()
+    found = [record for each, record in known if pool_of(host_in(each)) == pool and each.rpartition("/")[2] == name]
+    if not found:
+        return HostedModuleView(name=name, title=title_of(name, None), state="stopped", is_listed=True)
+    best = max(found, key=lambda record: (record.state == "ready", len(record.tools)))
+    waiting = max(len(record.withheld) for record in found)
+    return _module(name, best).model_copy(update={"waiting": waiting})
 
 
 def _module(name: str, record: ModuleRecord | None) -> HostedModuleView:

@@ -1,11 +1,16 @@
 """A host on another machine is added in the approval view: by its code, once a person has seen what it brings."""
 
+import os
+from pathlib import Path
+
 import pytest
 from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
 from tests.webui.approval.viewing import both
 from tests.webui.conftest import PHONE
+from tests.webui.hosts.pools import in_pool, pool
+from tests.webui.hosts.recorded import RecordedHosts, remote
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("S2")]
 
@@ -206,3 +211,17 @@ async def test_accessible_in_both_languages_and_fits_a_phone(ui, axe_problems, o
     assert await axe_problems(page) == []
     width = await page.evaluate("innerWidth")
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_pool_is_shown_and_left_to_nats(ui, axe_problems):
+    page = await approvals(ui, viewport=PHONE)
+    await RecordedHosts([pool(), in_pool("box1"), remote()]).answer(page)
+    await page.reload()
+    shown = page.get_by_role("listitem").filter(has_text="farm")
+    await expect(shown).to_contain_text("a pool, whose hosts NATS lets in")
+    await expect(shown).to_have_count(1)
+    await expect(page.get_by_role("button", name="Forget laptop")).to_be_visible()
+    await expect(shown.get_by_role("button")).to_have_count(0)
+    assert await axe_problems(page) == []
+    if folder := os.environ.get("AGENTCORE_SHOTS"):
+        await page.screenshot(path=Path(folder) / "approval-pools.png")

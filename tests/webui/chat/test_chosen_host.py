@@ -10,6 +10,8 @@ from playwright.async_api import expect
 
 from tests.machines import Machine, Machines, joined
 from tests.webui.conftest import PHONE
+from tests.webui.hosts.pools import in_pool, pool
+from tests.webui.hosts.recorded import RecordedHosts
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -106,6 +108,25 @@ async def test_chat_whose_host_is_away_says_so_in_its_menu(open_chat, tmp_path, 
     await expect(menu(page).get_by_role("button").first).to_contain_text("laptop（离线）")
     await menu(page).get_by_role("button").first.click()
     await shots(page, "away-zh-dark-phone")
+
+
+async def test_pool_is_chosen_as_a_whole(open_chat, shots):
+    chat = await open_chat()
+    page = chat.page
+    hosts = [pool(), in_pool("box1"), in_pool("box2", "away"), pool("failed", name="yard")]
+    await RecordedHosts(hosts).answer(page)
+    await page.reload()
+    await opener(page, "The server").click()
+    await expect(menu(page).get_by_role("menuitemradio")).to_have_text(
+        [
+            "The server The machine that agentcore runs on.",
+            "farm Connected · a pool of 2 hosts",
+            "yard Failed: its tools cannot be called · a pool",
+        ]
+    )
+    await shots(page, "menu-pools")
+    await menu(page).get_by_role("menuitemradio", name="farm").click()
+    await expect(opener(page, "farm")).to_be_visible()
 
 
 async def test_without_hosts_there_is_nothing_to_choose(open_chat):

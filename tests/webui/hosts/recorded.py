@@ -98,5 +98,6 @@ class RecordedHosts:
             return
         action = path[2] if path[2] != "drain" or json.loads(body)["on"] else "undrain"
         at = next(index for index, each in enumerate(self.hosts) if each["name"] == name)
-        self.hosts[at] = remote(name, NEXT[action])
+        former, state = self.hosts[at], NEXT[action]
+        self.hosts[at] = remote(name, state) if former["kind"] == "remote" else former | {"state": state}
         await route.fulfill(json=self.hosts[at])

@@ -83,7 +83,7 @@ export class AcChatChoices extends Localized(LitElement) {
     const host = this._host;
     const choices = [
       {value: '', label: t('hosts.choice.server'), text: t('hosts.choice.serverText')},
-      ...hostList.hosts.map(({name, state, platform}) => ({value: name, label: name, text: [t(`hosts.choice.state.${state}`), platform].filter(Boolean).join(' · ')})),
+      ...hostList.hosts.map(({name, state, platform, size}) => ({value: name, label: name, text: [t(`hosts.choice.state.${state}`), size === undefined ? platform : size ? t('hosts.choice.pool', {n: size}) : t('hosts.choice.poolEmpty')].filter(Boolean).join(' · ')})),
     ];
     if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'hosts.choice.unknown' : 'hosts.choice.state.unknown')});
     const isAway = Boolean(host) && hostList.isLoaded && hostList.find(host)?.state !== 'running';

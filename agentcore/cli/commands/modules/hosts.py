@@ -1,9 +1,9 @@
 """`agentcore hosts`: how the places stand in which modules run beside the server, and what a person does about them."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -15,6 +15,14 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 if TYPE_CHECKING:
     from agentcore.cli.backend.server_backend import ServerBackend
 
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def _names_host(command: Command) -> Command:
+    """What commands on one host take: the host's name, and which app.json and output are meant."""
+    named = click.argument("name", shell_complete=complete_host)(command)
+    return config_option(json_option(named))
+
 
 @click.group(invoke_without_command=True)
 @config_option
@@ -23,7 +31,8 @@ if TYPE_CHECKING:
 def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
     """Hosts run modules beside the server: in processes of their own, or on other machines.
 
-    The former stand in app.json, under `hosts`; the latter dial in (`agentcore agent`), and a person lets them in.
+    The former stand in app.json, under `hosts`; the latter dial in (`agentcore agent`), and a person lets them in. A
+    pool has many of the latter, which NATS lets in: `farm.box7` is one of the pool `farm`.
 
     Without a command below they are listed, with their state. Without a running server, the modules are started for
     this look and stopped again.
@@ -50,9 +59,7 @@ hosts.add_command(key)
 
 
 @hosts.command()
-@config_option
-@json_option
-@click.argument("name", shell_complete=complete_host)
+@_names_host
 def restart(config_path: Path, as_json: bool, name: str) -> int:
     """End a host of the running server in order, and start its modules again.
 
@@ -66,55 +73,46 @@ def restart(config_path: Path, as_json: bool, name: str) -> int:
 
 
 @hosts.command()
-@config_option
-@json_option
-@click.argument("name", shell_complete=complete_host)
+@_names_host
 def drain(config_path: Path, as_json: bool, name: str) -> None:
     """Give a host on another machine no new work; what goes on in it may end. Then it is `drained`."""
     _change(config_path, name, "drain", as_json=as_json)
 
 
 @hosts.command()
-@config_option
-@json_option
-@click.argument("name", shell_complete=complete_host)
+@_names_host
 def undrain(config_path: Path, as_json: bool, name: str) -> None:
     """Give a drained host work again."""
     _change(config_path, name, "undrain", as_json=as_json)
 
 
 @hosts.command()
-@config_option
-@json_option
-@click.argument("name", shell_complete=complete_host)
+@_names_host
 def disconnect(config_path: Path, as_json: bool, name: str) -> None:
     """End the connection of a host on another machine, and keep it out until `connect`; it keeps its key."""
     _change(config_path, name, "disconnect", as_json=as_json)
 
 
 @hosts.command()
-@config_option
-@json_option
-@click.argument("name", shell_complete=complete_host)
+@_names_host
 def connect(config_path: Path, as_json: bool, name: str) -> None:
     """Let a host in again that was disconnected. It dials in by itself."""
     _change(config_path, name, "connect", as_json=as_json)
 
 
 @hosts.command()
-@config_option
+@_names_host
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
-@json_option
-@click.argument("name", shell_complete=complete_host)
 def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     """Make the key of a host on another machine void, and close what is open in it.
 
     It can come back only with a new code: `agentcore agent --pair` there, and `hosts pair` here.
     """
     from agentcore.cli.terminal.output import print_json
+    from agentcore.host.declarations.hosted_names import is_member
 
     server = _server(config_path)
-    if not is_sure:
+    if not is_sure and not is_member(name):  # which the server refuses
         _make_sure(name, next((host for host in server.hosts() if host["name"] == name), None))
     server.forget_host(name)
     if as_json:
@@ -141,7 +139,13 @@ def pair(config_path: Path, code: str) -> int:
     from agentcore.cli.terminal.output import note
     from agentcore.cli.terminal.terminal import confirmed, has_person, say
     from agentcore.cli.terminal.waiting_text import host_text
+    from agentcore.host.declarations.hosted_names import is_member
 
+    if is_member(code):
+        raise CliError(
+            f"{code!r} is no code, and nobody lets a host of a pool in here: NATS does, by its key",
+            hint="agentcore agent --pool POOL --server nats://… --key FILE, on that machine",
+        )
     _, info = required_server(config_path)
     address = info.addresses.get("approval", "")
     if not has_person():

@@ -162,7 +162,7 @@ async def connect(exchange: Exchange) -> Answer:
 async def forget(exchange: Exchange) -> Answer:
     """End all that a host may do: that only takes rights away."""
     name, by = exchange.path_values["name"], exchange.principal
-    await hosts_of(exchange.host).machines.forget(name)
+    await hosts_of(exchange.host).forget(name)
     row = notice("host_forgotten", name=name)
     exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
     return Answer(to_json({"ok": True}))
