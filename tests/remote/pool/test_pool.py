@@ -25,7 +25,7 @@ async def test_sessions_go_to_hosts_with_room_and_stay_where_they_are(tmp_path, 
         for turn in (1, 2):
             for number in range(6):
                 said = await server.call("count", session_id=f"s{number}")
-                assert said.get("result", {}).get("data", {}).get("count") == turn, said
+                assert (said.get("data") or {}).get("count") == turn, said
         hosts = [each["host"] for each in (await server.get("/api/resources"))["resources"]]
         assert sorted(hosts) == ["farm.one"] * 3 + ["farm.two"] * 3
         full = await server.call("count", session_id="one-too-many")
