@@ -41,6 +41,8 @@ _FORGOTTEN_SECONDS = 600.0
 _LOOK_SECONDS = 0.25
 _PLACE_SECONDS = 1.0
 _PLACE_TRIES = 5
+_FULL_SECONDS = 0.1
+"""A host that is full answers for a moment still: all tries together take longer than that."""
 _LINKED_SECONDS = 10.0
 _HEARD_SECONDS = 2 * SIGN_SECONDS
 """So long after the start of a server all hosts that are there have said so."""
@@ -301,7 +303,10 @@ class Pool:
             except LinkError:
                 continue
             member = self._members.get(given.member)
-            if given.is_full or member is None or member.is_drained:
+            if given.is_full:
+                await asyncio.sleep(_FULL_SECONDS)
+                continue
+            if member is None or member.is_drained:
                 continue
             await member.wait_until_there(_LINKED_SECONDS)
             return member.name
