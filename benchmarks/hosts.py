@@ -1,4 +1,4 @@
-"""Modules in a process of their own: what a call, the process and its start cost there.
+"""Modules in a process of their own: what a call, the process and its start cost there; and a call on other machines.
 
 A call is counted in processor time, of all processes that work for it: other programs disturb that least, and as they
 take turns it is also the time that the call takes on a machine that does nothing else.
@@ -23,6 +23,7 @@ from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host
+from benchmarks.pool import far_calls
 
 _ROUNDS = 30
 _CALLS = 100
@@ -37,7 +38,8 @@ def run() -> list[Row]:
     """Measure, and give the rows."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        return [*asyncio.run(_calls(place / "calls")), *asyncio.run(_process(place / "process"))]
+        calls = [*asyncio.run(_calls(place / "calls")), *asyncio.run(far_calls.rows(place / "far", _calling))]
+        return [*calls, *asyncio.run(_process(place / "process"))]
 
 
 # -- a call ------------------------------------------------------------------------------------------------------
@@ -114,9 +116,12 @@ async def _calls(folder: Path) -> list[Row]:
         works = [_calling(host, "there_call"), _calling(host, "here_call"), echo]
         costs = await _in_turn(works, _tree_cpu_ms)
         times = await _in_turn(works, lambda: time.perf_counter() * 1000)
+        what = "no-op call in a process of its own, on top of one in the server, against a bare echo"
+        single = await far_calls.on_top(what, *works)
     return [
         _on_top("no-op call in a process of its own, on top of one in the server, CPU time", costs, 1.8),
         _on_top("the same on the clock", times, None),
+        *single,
     ]
 
 

@@ -115,6 +115,7 @@ class PoolAgent:
         self._clients: dict[str, _Client] = {}
         self._promised: dict[tuple[str, str], float] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}
+        self._wanted: dict[str, OpenLink] = {}
         self._ending = Background("pool:servers")
         self._is_drained = False
 
@@ -181,7 +182,8 @@ class PoolAgent:
             capacity=self._membership.capacity,
             used=self._used,
             is_drained=self._is_drained,
-            links={server: each.link_id for server, each in self._clients.items() if each.link is not None},
+            links={server: each.link_id for server, each in self._clients.items() if each.link is not None}
+            | {server: wanted.link for server, wanted in self._wanted.items()},
         )
 
     def _nats_is(self, state: str) -> None:
@@ -247,25 +249,31 @@ class PoolAgent:
         if wanted.protocol != PROTOCOL or (len(self._clients) >= _SERVERS and wanted.server not in self._clients):
             log.warning("link_refused", server=wanted.server, protocol=wanted.protocol)
             return
+        self._wanted[wanted.server] = wanted
         if wanted.server in self._opening:
-            return
+            return  # the last link that a server wants counts, once its modules have started
         # in no TaskGroup: `stop` ends it, or it ends by itself
-        opening = asyncio.get_running_loop().create_task(self._link_to(wanted), name=f"link:{wanted.server}")
+        opening = asyncio.get_running_loop().create_task(self._link_to(wanted.server), name=f"link:{wanted.server}")
         self._opening[wanted.server] = opening
         opening.add_done_callback(lambda _: self._opening.pop(wanted.server, None))
 
-    async def _link_to(self, wanted: OpenLink) -> None:
-        client = self._clients.get(wanted.server)
+    async def _link_to(self, server: str) -> None:
+        """Have the link that a server wants; where it wants another one meanwhile, that."""
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(server)
         if client is None:
-            client = self._clients[wanted.server] = _Client(await self._start(wanted))
-        client.seen_at = asyncio.get_running_loop().time()
-        if client.link is not None:
-            client.link.lose("the server has opened another link")
-        if client.carrying is not None:
-            await asyncio.wait({client.carrying})
-        client.carrying = asyncio.get_running_loop().create_task(
-            self._carry(client, wanted), name=f"link:{wanted.server}:carry"
-        )
+            client = self._clients[server] = _Client(await self._start(self._wanted[server]))
+        while (wanted := self._wanted.get(server)) is not None:
+            client.seen_at = loop.time()
+            if client.link is not None:
+                client.link.lose("the server has opened another link")
+            if client.carrying is not None:
+                await asyncio.wait({client.carrying})
+            link = client.link = self._link(client.worker, wanted)
+            client.link_id = wanted.link
+            if self._wanted.get(server) is wanted:
+                del self._wanted[server]
+            client.carrying = loop.create_task(_carried(client, link), name=f"link:{server}:carry")
 
     async def _start(self, wanted: OpenLink) -> PoolWorker:
         """The modules that a server wants, with data of their own."""
@@ -282,23 +290,27 @@ class PoolAgent:
         self._told.offers(worker.tools, worker.failed, self._workspace.roots)
         return worker
 
-    async def _carry(self, client: _Client, wanted: OpenLink) -> None:
+    def _link(self, worker: PoolWorker, wanted: OpenLink) -> NatsLink:
         names = self._membership.name, wanted.server, wanted.link
-        client.link_id = wanted.link
 
         async def greet() -> None:
-            client.worker.greet()
+            worker.greet()
 
-        try:
-            client.link = NatsLink(
-                self._nats,
-                self._subjects.down(*names),
-                self._subjects.up(*names),
-                greet,
-                lambda link: client.worker.attach(link, lambda reason: None),
-            )
-            await client.link.carry()
-        finally:
+        return NatsLink(
+            self._nats,
+            self._subjects.down(*names),
+            self._subjects.up(*names),
+            greet,
+            lambda link: worker.attach(link, lambda reason: None),
+        )
+
+
+async def _carried(client: _Client, link: NatsLink) -> None:
+    """Carry a link from its beginning to its end."""
+    try:
+        await link.carry()
+    finally:
+        if client.link is link:
             client.link = None
 
 

@@ -24,9 +24,10 @@ log = structlog.get_logger(__name__)
 
 _AGAIN_SECONDS = 0.5
 _PING_SECONDS = 2
-_FLUSH_SECONDS = 3.0
-_FLUSH_ENDS_SECONDS = 60
 _PINGS_OUT = 2
+_FLUSH_SECONDS = 3.0
+_GONE_SECONDS = 60
+"""After so long a connection on which no answer came is another one by now: by pings that is known before."""
 
 
 class PoolAddressError(AgentcoreError):
@@ -102,8 +103,8 @@ class NatsConnection:
         self._servers, self._name, self._answers, self._on_state = servers, name, answers, on_state
         self._client: Client | None = None
         self._on_lost: set[Callable[[], None]] = set()
+        self._flushing: set[asyncio.Task[str]] = set()
         self._up = asyncio.Event()
-        self._flushing: set[asyncio.Task[None]] = set()
         self._reason = ""
         self.up_since = 0.0
 
@@ -144,6 +145,8 @@ class NatsConnection:
         if self._client is not None:
             with contextlib.suppress(Exception):
                 await self._client.close()
+        for flushing in tuple(self._flushing):
+            flushing.cancel()
 
     async def wait(self) -> None:
         """Wait until it is connected."""
@@ -192,21 +195,24 @@ class NatsConnection:
         Raises:
             ConnectionError: There is no connection just now.
         """
-        # in a task that nobody cancels, and which ends by itself: nats-py 2.16 answers a flush that was given up, too,
-        # and hears nothing any more after the error
-        flushing = asyncio.get_running_loop().create_task(
-            self.client.flush(timeout=_FLUSH_ENDS_SECONDS), name="nats:flush"
-        )
+        # in no TaskGroup: NATS's answer ends it. Its client reads nothing any more once an answer comes that was given
+        # up, so this one is waited for whatever becomes of the caller
+        flushing = asyncio.get_running_loop().create_task(self._flush(self.client), name="nats:flush")
         self._flushing.add(flushing)
-        flushing.add_done_callback(self._flushed)
+        flushing.add_done_callback(self._flushing.discard)
         await asyncio.wait({flushing}, timeout=_FLUSH_SECONDS)
-        if not flushing.done() or flushing.exception() is not None:
+        if not flushing.done():
             raise ConnectionResetError("NATS does not answer")
+        if reason := flushing.result():
+            raise ConnectionResetError(f"NATS does not answer: {reason}")
 
-    def _flushed(self, flushing: asyncio.Task[None]) -> None:
-        self._flushing.discard(flushing)
-        if not flushing.cancelled() and (error := flushing.exception()) is not None:
-            log.info("nats_not_flushed", reason=str(error))
+    async def _flush(self, client: "Client") -> str:
+        """Why NATS has not all of it; empty: it has."""
+        try:
+            await client.flush(timeout=_GONE_SECONDS)
+        except Exception as exc:  # noqa: BLE001 - whoever waits is told
+            return str(exc) or type(exc).__name__
+        return ""
 
     async def ask(self, subject: str, data: bytes, timeout_s: float) -> bytes | None:
         """Ask whoever listens; None: nobody does, or nobody answered in time.

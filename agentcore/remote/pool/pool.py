@@ -42,7 +42,11 @@ _FORGOTTEN_SECONDS = 600.0
 _LOOK_SECONDS = 0.25
 _PLACE_SECONDS = 1.0
 _PLACE_TRIES = 5
+_FULL_SECONDS = 0.1
+"""A host that is full answers for a moment still: all tries together take longer than that."""
 _LINKED_SECONDS = 10.0
+_HEARD_SECONDS = 2 * SIGN_SECONDS
+"""So long after the start of a server all hosts that are there have said so."""
 _AGAIN_SECONDS = 2.0
 _SESSIONS = 100_000
 
@@ -82,6 +86,7 @@ class Pool:
         self._members: dict[str, PoolMember] = {}
         self._of_session: dict[str, str] = {}
         self._placing: dict[str, asyncio.Lock] = {}
+        self._found_all = asyncio.Event()
         self._background = Background(f"pool:{name}")
         self._running: asyncio.Task[None] | None = None
         self._is_missed: bool | None = None
@@ -185,7 +190,18 @@ class Pool:
                     await self.nats.publish(self.subjects.server(self.server), sign)
                 if self.nats.is_up and now - self.nats.up_since > DEAD_SECONDS:
                     self._look_for_dead()
+                if not self._found_all.is_set() and self._has_found_all(now - self.nats.up_since):
+                    self._found_all.set()
                 await asyncio.sleep(_LOOK_SECONDS)
+
+    def _has_found_all(self, up_s: float) -> bool:
+        """Whether it is linked to all hosts that are there, or has waited long enough, and knows what lives in them.
+
+        Args:
+            up_s: How long NATS has been there.
+        """
+        late = [each for each in self._members.values() if not each.is_there and each.silent_s < DEAD_SECONDS]
+        return self.nats.is_up and up_s > _HEARD_SECONDS and (not late or up_s > _LINKED_SECONDS)
 
     async def _heard(self, message: "Msg") -> None:
         try:
@@ -252,6 +268,12 @@ class Pool:
             return self._chosen(session_id) or max(self._there, key=lambda member: member.room).name
         async with self._placing.setdefault(session_id, asyncio.Lock()):
             try:
+                # what a former start of this server has in a host is known once that is linked
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LINKED_SECONDS):
+                        await self._found_all.wait()
+                if (held := self._has(session_id)) is not None:
+                    return held
                 if (chosen := self._chosen(session_id)) is None:
                     chosen = self._of_session[session_id] = await self._ask_for_place(session_id)
                     while len(self._of_session) > _SESSIONS:
@@ -293,7 +315,10 @@ class Pool:
             except LinkError:
                 continue
             member = self._members.get(given.member)
-            if given.is_full or member is None or member.is_drained:
+            if given.is_full:
+                await asyncio.sleep(_FULL_SECONDS)
+                continue
+            if member is None or member.is_drained:
                 continue
             await member.wait_until_there(_LINKED_SECONDS)
             return member.name

@@ -1,0 +1,1 @@
+"""A pool of hosts, each a process of its own."""
