@@ -40,6 +40,7 @@ DEAD_SECONDS = 2.5
 MEMBERS = 500
 _FORGOTTEN_SECONDS = 600.0
 _LOOK_SECONDS = 0.25
+_HELD_SECONDS = 1.0
 _PLACE_SECONDS = 1.0
 _PLACE_TRIES = 5
 _FULL_SECONDS = 0.1
@@ -183,12 +184,16 @@ class Pool:
             held.callback(renewing.cancel)
             sign, due = ServerSign(server=self.server).encoded(), 0.0
             self.member_changed()
+            last = heard_since = asyncio.get_running_loop().time()
             while True:
                 now = asyncio.get_running_loop().time()
+                if now - last > _HELD_SECONDS:
+                    heard_since = now  # this program was held up itself, and what hosts have said meanwhile still waits
+                last = now
                 if self.nats.is_up and now >= due:
                     due = now + SIGN_SECONDS
                     await self.nats.publish(self.subjects.server(self.server), sign)
-                if self.nats.is_up and now - self.nats.up_since > DEAD_SECONDS:
+                if self.nats.is_up and now - max(self.nats.up_since, heard_since) > DEAD_SECONDS:
                     self._look_for_dead()
                 if not self._found_all.is_set() and self._has_found_all(now - self.nats.up_since):
                     self._found_all.set()

@@ -131,6 +131,19 @@ async def test_host_that_was_taken_for_dead_closes_what_it_had(farm):
 
 
 @pytest.mark.more
+async def test_server_that_was_held_up_takes_nobody_for_dead(farm):
+    await farm.host("one")
+    server = await farm.server()
+    await members_running(server, "one")
+    assert await counted(server) == 1
+    server.process.send_signal(signal.SIGSTOP)
+    await asyncio.sleep(6)
+    server.process.send_signal(signal.SIGCONT)
+    assert await counted(server) == 2
+    assert "host_died" not in str(server.log)
+
+
+@pytest.mark.more
 async def test_nats_that_is_killed_under_load_loses_no_call_and_runs_none_twice(farm):
     await farm.host("one", "--capacity", "60")
     server = await farm.server()
