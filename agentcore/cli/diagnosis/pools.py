@@ -53,8 +53,8 @@ def _standing(subject: str, name: str, known: _Known, members: Sequence[_Known])
         return Finding("note", subject, f"{known['state']}: {known['reason']}", advice)
     there = [each for each in members if each["used"] is not None]
     used, capacity = (sum(each[key] for each in there) for key in ("used", "capacity"))
-    level = "note" if used >= capacity else "ok"
-    return Finding(level, subject, f"{len(there)} of {len(members)} hosts are there, {used} of {capacity} in use")
+    said = f"{len(there)} of {len(members)} hosts are there, {used} of {capacity} in use"
+    return Finding("note" if used >= capacity else "ok", subject, said)
 
 
 def _look_at_members(subject: str, members: Sequence[_Known]) -> Iterator[Finding]:
