@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
-from tests.remote.two_machines import serving
+from tests.remote.two_machines import Place, serving
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
@@ -93,3 +93,24 @@ async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_sa
             assert "no.seed cannot be read" in said, said
             _, said = await run(place, "doctor")
             assert "failed: hosts.farm: the key" in said, said
+
+
+async def test_call_that_waits_for_a_person_names_the_host_that_it_would_run_on(tmp_path):
+    async with contextlib.AsyncExitStack() as held:
+        nats = await held.enter_async_context(nats_running(tmp_path / "nats"))
+        farm = {"kind": "nats", "servers": [nats.address], "modules": ["counting"]}
+        place = Place(
+            tmp_path / "near",
+            modules=[],
+            hosts={"farm": farm},
+            approvals={"mode": "ask", "rules": [{"decision": "ask", "tool": "count"}]},
+        )
+        server = await held.enter_async_context(serving(place))
+        await held.enter_async_context(member(member_place(tmp_path / "box7"), nats, "box7"))
+        await members_running(server, "box7")
+        calling = asyncio.create_task(server.call("count", timeout_ms=20_000))
+        async with asyncio.timeout(20):
+            while not (waiting := (await server.get("/api/approvals"))["calls"]):
+                await asyncio.sleep(0.05)
+        assert [each["host"] for each in waiting] == ["farm.box7"], waiting
+        calling.cancel()
