@@ -223,7 +223,10 @@ class SessionPages(EngineModule):
     async def _open(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
         session_id, last_url = resource.session_id, resource.last_url
-        lost_by = "the page had crashed" if resource.status == "failed" else "the server was restarted"
+        lost_with_host = resource.lost_by
+        lost_by = (
+            "the page had crashed" if resource.status == "failed" else lost_with_host or "the server was restarted"
+        )
         process = await self._process_for(session_id)
         back = self.tab_of(self.runtime.resources.get(resource_id))
         if back is not None and not back.gone.done():
@@ -235,6 +238,8 @@ class SessionPages(EngineModule):
             process,
             TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
+        tab.lost_by = lost_with_host
+        tab.has_kept_logins = process.saved is not None and process.saved.was_brought(session_id)
         if last_url is not None and last_url.startswith(_HTTP):
             tab.restore = partial(come_back, tab, self.policy, last_url, lost_by)
         return tab
