@@ -82,6 +82,33 @@ async def test_what_was_kept_of_a_deleted_session_is_deleted(hosting, tmp_path, 
         assert await look(host, site) == ""
 
 
+FILL = """(async () => {
+    const opening = indexedDB.open('notes', 1);
+    await new Promise((done, failed) => { opening.onsuccess = done; opening.onerror = failed; });
+    const writing = opening.result.transaction('all', 'readwrite');
+    writing.objectStore('all').put('x'.repeat(17 << 20), 'large');
+    await new Promise((done, failed) => { writing.oncomplete = done; writing.onerror = failed; });
+    opening.result.close();
+})()"""
+
+
+@pytest.mark.in_server("looks at the module's notes")
+async def test_log_ins_beyond_the_bound_are_noted_and_stay_as_they_were(hosting, tmp_path, site):
+    async with hosting(tmp_path / "host", keep_state=True) as host:
+        await log_in(host, site)
+        async with asyncio.timeout(60):
+            while b"notes" not in read_all(host):
+                await asyncio.sleep(0.1)
+        await act(host, "browser_evaluate", script=FILL)
+        record = host.host.modules.records["browser"]
+        async with asyncio.timeout(60):
+            while "log-ins of chats" not in record.notes:
+                await asyncio.sleep(0.1)
+        assert "16,777,216 are the bound" in record.notes["log-ins of chats"][0]
+        await act(host, "browser_tabs", action="close")
+        assert await look(host, site) == LOGGED_IN
+
+
 async def test_nothing_is_kept_unless_it_is_wanted(hosting, tmp_path, site):
     async with hosting(tmp_path / "host") as host:
         await log_in(host, site)

@@ -24,6 +24,8 @@ SAVE_SECONDS = 20.0
 _SOON_SECONDS = 1.0
 _SAVING_SECONDS = 20.0
 _LAST_SECONDS = 4.0
+_TOO_LARGE_SECONDS = 300.0
+"""So long after too much was there it is not read again, which takes the event loop's time."""
 
 Run = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
@@ -39,7 +41,7 @@ class SessionState:
     def __init__(self, session_id: str, storage: Storage, tell_refused: Callable[[str], None]) -> None:
         self._name, self._session_id = f"storage-state:{session_id}", session_id
         self._storage, self._tell_refused = storage, tell_refused
-        self._saved = b""
+        self._saved, self._not_before = b"", 0.0
         self.turn = asyncio.Lock()
         self.is_over = False
 
@@ -52,7 +54,7 @@ class SessionState:
         async with self.turn:
             data = await self._storage.get(self._name)
             try:
-                found = None if data is None else json.loads(data)
+                found = None if data is None else await asyncio.to_thread(json.loads, data)
             except ValueError:
                 log.warning("session_state_broken", session_id=self._session_id)
                 return None
@@ -64,17 +66,19 @@ class SessionState:
 
         Nothing is raised: what hinders it is logged, and it is tried again.
         """
-        if self.is_over:
+        if self.is_over or asyncio.get_running_loop().time() < self._not_before:
             return
         try:
             async with asyncio.timeout(_SAVING_SECONDS):
-                data = json.dumps(await context.storage_state(indexed_db=True)).encode()
+                state = await context.storage_state(indexed_db=True)
+                data = (await asyncio.to_thread(json.dumps, state)).encode()
             if data != self._saved:
                 await self._storage.put(self._name, data)
                 self._saved = data
         except ToolError as exc:
             log.warning("session_state_not_kept", session_id=self._session_id, reason=exc.message)
             if exc.type == "storage_too_large":
+                self._not_before = asyncio.get_running_loop().time() + _TOO_LARGE_SECONDS
                 self._tell_refused(exc.message)
         except Exception as exc:  # noqa: BLE001 - a page that hangs does not answer; it is tried again
             log.info("session_state_not_kept", session_id=self._session_id, reason=type(exc).__name__)
