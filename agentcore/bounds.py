@@ -39,6 +39,9 @@ CALL_NESTING = 8
 ASK_HOST_BYTES = 4 * 1024 * 1024
 """What a module asks itself on another machine, its answer, and the bytes with each."""
 
+STORED_BYTES = 16 * 1024 * 1024
+"""What a module stores under one name."""
+
 RESOURCE_QUEUE = 100
 """Calls that wait for one resource."""
 

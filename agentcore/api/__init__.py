@@ -13,7 +13,7 @@ from agentcore.api.report import Report
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
-from agentcore.api.secrets import Secrets
+from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView, ViewPermission
@@ -72,6 +72,7 @@ __all__ = [
     "SecretStr",
     "Secrets",
     "Socket",
+    "Storage",
     "SupervisedProcess",
     "Supervisor",
     "SupervisorError",

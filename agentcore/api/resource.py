@@ -25,7 +25,9 @@ class Resource:
         adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
         status: Where it stands in its life.
         last_url: The last address it showed, if it shows addresses. The first that a call makes in place of those that
-            ended with the server has the address of the first of these.
+            ended with the server, or with a host of a pool, has the address of the first of these.
+        lost_by: What became of the one whose last address it has, as a clause: `its host 'farm.one' was lost`. Empty:
+            that ended with the server, or it has nobody's.
         title: What it calls itself, such as the title of a page.
         icon: A small picture by which it is known, such as the icon of a page's site.
         icon_id: Changes with `icon`; empty without one.
@@ -51,6 +53,7 @@ class Resource:
     icon: Image | None = None
     icon_id: str = ""
     reopening: Reopening | None = None
+    lost_by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""

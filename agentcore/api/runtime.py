@@ -11,7 +11,7 @@ from agentcore.api.hosts import AnswerHosts, HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.resource import Resources
-from agentcore.api.secrets import Secrets
+from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
@@ -43,6 +43,11 @@ class Runtime(Protocol):
     @property
     def secrets(self) -> Secrets:
         """What the module keeps to itself, such as the tokens of a log-in."""
+        ...
+
+    @property
+    def storage(self) -> Storage:
+        """What the module finds again under a name, wherever else it runs for its server."""
         ...
 
     @property

@@ -56,9 +56,9 @@ EVENT_TYPES = (
     EventType(
         "resource.stateChanged",
         "resourceId, resourceType, chatSessionId, index, adapterType, status, lastUrl, title, icon, keepRunning, "
-        "createdAt, lastUsedAt, host?",
+        "createdAt, lastUsedAt, host?, lostBy?",
         "A resource was made, has changed, or has ended (`status` is `closed`); `host` is there where it is on another "
-        "machine.",
+        "machine, `lostBy` where it was lost with its host.",
     ),
     EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
     EventType(

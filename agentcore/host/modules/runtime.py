@@ -18,6 +18,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment import ModuleLogin
 from agentcore.host.declarations.handed_over import ReadingRuntime
+from agentcore.host.declarations.module_storage import ModuleStorage
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import Places
@@ -29,7 +30,7 @@ from agentcore.secrets import masked_json
 from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
-from agentcore.store.state import StateDir, locate_state_dir
+from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,11 @@ class ModuleRuntime(ReadingRuntime):
             self._secrets = ModuleSecrets(self._services.state.path, self.name)
             self._record.undo.append(self._secrets.close)
         return self._secrets
+
+    @property
+    def storage(self) -> ModuleStorage:
+        """What the module finds again under a name."""
+        return ModuleStorage(StoredFiles(self.data_dir), self.name)
 
     @property
     def workspace(self) -> Workspace:

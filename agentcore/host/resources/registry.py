@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -26,7 +26,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
-from agentcore.host.declarations.hosted_names import host_in
+from agentcore.host.declarations.hosted_names import host_in, pool_of
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
 from agentcore.host.resources.turns import Entry, OnRelease, enter, leave, not_found, wake_all
@@ -52,6 +52,19 @@ class _Gone:
         return cls(resource.resource_type, resource.session_id, names, reason[:REASON_CHARS])
 
 
+class _Ended(NamedTuple):
+    """What the first that a call makes in the place of one that has ended is given of that.
+
+    Args:
+        lost_by: See `Resource.lost_by`.
+        pool: Only one in this pool is in its place; empty: one anywhere.
+    """
+
+    last_url: str | None
+    lost_by: str = ""
+    pool: str = ""
+
+
 class ResourceRegistry:
     """All living resources, whose they are, and whose turn it is."""
 
@@ -61,7 +74,7 @@ class ResourceRegistry:
         self._planned: dict[tuple[str, str], dict[str, Entry]] = {}
         self._next_index: dict[tuple[str, str], int] = {}
         self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
-        self._ended: dict[tuple[str, str], dict[int, str | None]] = {}
+        self._ended: dict[tuple[str, str], dict[int, _Ended]] = {}
 
     def create(
         self,
@@ -74,7 +87,7 @@ class ResourceRegistry:
         on_release: OnRelease | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
-        self._take_ended((session_id, resource_type))
+        self._take_ended((session_id, resource_type), owner)
         entry = self._make(owner, resource_type, session_id)
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
@@ -95,7 +108,7 @@ class ResourceRegistry:
         if entry is None:
             entry = self._make(owner, resource_type, session_id)
             entry.is_planned = True
-            entry.resource.last_url = self._take_ended(series)
+            entry.resource.last_url, entry.resource.lost_by, _ = self._take_ended(series, owner)
             self._planned.setdefault(series, {})[host] = entry
         return entry.resource
 
@@ -195,20 +208,37 @@ class ResourceRegistry:
         """
         series = (session_id, resource_type)
         self._next_index[series] = max(self._next_index.get(series, 0), index + 1)
-        self._ended.setdefault(series, {})[index] = last_url
+        self._ended.setdefault(series, {})[index] = _Ended(last_url)
         ended = Resource(_id_of(series, index), resource_type, session_id, index)
         self._gone.append(_Gone.of(ended, _ENDED.format(ended.resource_id)))
+
+    def note_lost(self, owner: str, lost_by: str, pool: str) -> None:
+        """Note that what a module has is lost with its host, before it is released.
+
+        What says how another is opened has its place taken, in the pool, by the first that a call makes for the
+        session; the event of its end says `lostBy`.
+        """
+        for entry in self._entries.values():
+            resource = entry.resource
+            if entry.owner == owner and resource.reopening is not None and not entry.lost_by:
+                entry.lost_by = lost_by
+                series = (resource.session_id, resource.resource_type)
+                self._ended.setdefault(series, {})[resource.index] = _Ended(resource.last_url, lost_by, pool)
 
     def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
         """Nothing is to take the place of this one any more."""
         self._ended.get((session_id, resource_type), {}).pop(index, None)
 
-    def _take_ended(self, series: tuple[str, str]) -> str | None:
-        """The last address of the first that ended, once: whatever is made from now on begins anew."""
+    def _take_ended(self, series: tuple[str, str], owner: str) -> _Ended:
+        """The first that ended, once: whatever is made from now on begins anew."""
         for entry in self._planned.get(series, {}).values():
-            entry.resource.last_url = None
+            entry.resource.last_url, entry.resource.lost_by = None, ""
+        pool = pool_of(host_in(owner))
         ended = self._ended.pop(series, {})
-        return ended[min(ended)] if ended else None
+        fitting = {index: each for index, each in ended.items() if each.pool in ("", pool)}
+        if len(fitting) < len(ended):
+            self._ended[series] = {index: each for index, each in ended.items() if index not in fitting}
+        return fitting[min(fitting)] if fitting else _Ended(None)
 
     def list(
         self,
@@ -339,7 +369,7 @@ class ResourceRegistry:
                 raise
             except BaseException as exc:  # noqa: BLE001 - the border between host and module
                 log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
-        self._changed(entry.resource)
+        self._changed(entry.resource, entry.lost_by)
 
     async def release_owned(self, owner: str, reason: str = "") -> None:
         """End all resources of a module, and forget those that were planned for it."""
@@ -382,8 +412,9 @@ class ResourceRegistry:
             raise not_found(resource_id)
         return entry
 
-    def _changed(self, resource: Resource) -> None:
-        self._events.publish("resource.stateChanged", self.to_json(resource), session_id=resource.session_id)
+    def _changed(self, resource: Resource, lost_by: str = "") -> None:
+        data = self.to_json(resource) | ({"lostBy": lost_by} if lost_by else {})
+        self._events.publish("resource.stateChanged", data, session_id=resource.session_id)
 
 
 def _set_icon(resource: Resource, icon: Image) -> None:

@@ -1,6 +1,7 @@
 """The strip of tabs: one for each living resource that was not put out of sight, in an order that a person chose.
 
-A resource that ended with the server leaves its tab behind, as closed, if its module said how another one is opened.
+A resource that ended with the server, or was lost with a host of a pool, leaves its tab behind, as closed, if its
+module said how another one is opened.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ class Tab:
         is_pinned: It stands before those that are not, and closing it leaves the resource alone.
         last_active_at_ms: When it was last brought to the front, in milliseconds since 1970.
         last_seen: What stays of its resource; None: nothing opens another one.
-        is_closed: Its resource ended with an earlier server.
+        is_closed: Its resource ended with an earlier server, or was lost with its host.
     """
 
     tab_id: str
@@ -255,7 +256,9 @@ class Tabs:
             self._known.discard(resource_id)
         else:
             self._known.add(resource_id)
-        if is_gone and tab is not None:
+        if is_gone and tab is not None and event.data.get("lostBy") and tab.last_seen is not None:
+            tab.is_closed = True
+        elif is_gone and tab is not None:
             self._tabs.remove(tab)
         elif is_new and not is_gone and tab is None:
             self._remember(self._add(resource_id))

@@ -14,7 +14,7 @@ OnRelease = Callable[[Resource], Awaitable[None]]
 
 @dataclass(eq=False)
 class Entry:
-    """A resource with its owner and its queue; `busy`: somebody has its turn."""
+    """A resource with its owner and its queue; `busy`: somebody has its turn; `lost_by`: what took its host."""
 
     resource: Resource
     owner: str
@@ -22,6 +22,7 @@ class Entry:
     is_planned: bool = False
     is_used: bool = False
     busy: bool = False
+    lost_by: str = ""
     queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 

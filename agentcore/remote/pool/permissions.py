@@ -73,6 +73,7 @@ def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
             *(subjects.alive(member), subjects.up(member, "*", "*")),
             f"$O.{subjects.kept}.>",
             f"$JS.API.STREAM.*.{stream}",
+            "$JS.API.STREAM.NAMES",  # by which the client finds the stream that it reads an object from
             *(f"$JS.API.{verb}.{stream}.>" for verb in ("STREAM.MSG.GET", "DIRECT.GET", "CONSUMER.CREATE")),
             *(f"$JS.API.{verb}.{stream}" for verb in ("STREAM.MSG.GET", "DIRECT.GET", "CONSUMER.CREATE")),
             *(f"$JS.API.CONSUMER.{verb}.{stream}.>" for verb in ("INFO", "DELETE", "DURABLE.CREATE")),

@@ -64,5 +64,5 @@ class Subjects:
 
     @property
     def kept(self) -> str:
-        """The object store with what modules keep for a page that is made anew elsewhere."""
+        """The object store with what modules store, for others of its hosts to find."""
         return f"agentcore_{self.pool}_kept"

@@ -198,7 +198,8 @@ def _block_of(wire: Any, take_blob: TakeBlob) -> ContentBlock:
 
 def resource_to_wire(resource: Resource) -> Wire:
     """A resource with its keys, without its icon, which travels as a blob."""
-    return {name: getattr(resource, name) for name in _RESOURCE_FIELDS} | {"keys": dict(resource.keys)}
+    wire = {name: getattr(resource, name) for name in _RESOURCE_FIELDS} | {"keys": dict(resource.keys)}
+    return wire | {"lost_by": resource.lost_by} if resource.lost_by else wire
 
 
 def resource_of(wire: Any) -> Resource:
@@ -215,6 +216,7 @@ def resource_of(wire: Any) -> Resource:
     return Resource(
         **{name: found[name] for name in _RESOURCE_FIELDS},
         keys={key: read_text(value, "each key of a resource of a host") for key, value in keys.items()},
+        lost_by=read_text(found.get("lost_by", ""), "lost_by of a resource of a host"),
     )
 
 

@@ -13,6 +13,7 @@ from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.host.declarations.handed_over import ReadingRuntime
+from agentcore.host.declarations.module_storage import ModuleStorage
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.remote.worker.line import Line
@@ -88,6 +89,14 @@ class RemoteRuntime(ReadingRuntime):
             self._secrets = ModuleSecrets(self._surroundings.state, self.name)
             self.undo.append(self._secrets.close)
         return self._secrets
+
+    @property
+    def storage(self) -> ModuleStorage:
+        """What the module finds again under a name."""
+        from agentcore.store.state.stored_files import StoredFiles  # noqa: PLC0415 - as above
+
+        store = self._surroundings.store
+        return ModuleStorage(StoredFiles(self.data_dir) if store is None else store(self.name), self.name)
 
     @property
     def workspace(self) -> Workspace:

@@ -1,10 +1,12 @@
 """What a host's modules have around them: folders, language, the server's own addresses."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from agentcore.files.workspace import Workspace
+from agentcore.host.declarations.module_storage import StoredBytes
 from agentcore.net.url_policy import OwnOrigins
 
 
@@ -15,6 +17,7 @@ class HostSurroundings:
     Args:
         state: The folder in which modules have their data and secrets.
         private_folders: Folders with keys and records, which nothing that a tool runs has to see.
+        store: Gives where a module stores what another host has to find; None: in its data folder.
     """
 
     workspace: Workspace
@@ -22,6 +25,7 @@ class HostSurroundings:
     private_folders: tuple[Path, ...]
     locale: Literal["en", "zh"] = "en"
     own_origins: OwnOrigins = field(default_factory=OwnOrigins)
+    store: Callable[[str], StoredBytes] | None = None
 
     @classmethod
     def of(cls, greeting: dict[str, Any]) -> "HostSurroundings":

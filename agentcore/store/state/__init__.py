@@ -20,3 +20,4 @@ from agentcore.store.state.state_dir import (
     read_server_info,
     write_open_file,
 )
+from agentcore.store.state.stored_files import StoredFiles

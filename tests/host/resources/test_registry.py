@@ -10,6 +10,8 @@ from agentcore.api.context import Principal
 from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import Verdict
+from agentcore.host.events import EventBus
+from agentcore.host.resources.registry import ResourceRegistry
 
 PAGE = ResourceUse("page", create=True)
 
@@ -348,3 +350,25 @@ async def _approve(waiting):
 
 async def _reject(waiting):
     return Verdict(approved=False, by="test")
+
+
+def test_one_that_is_lost_with_its_host_has_its_place_taken_in_its_pool_alone():
+    """The first that a call makes there has its address and knows why; elsewhere, and later, there is nothing of it."""
+    heard = []
+    events = EventBus(kept=0)
+    events.subscribe("resource.stateChanged", lambda event: heard.append(event.data))
+    registry = ResourceRegistry(events)
+    lost = registry.create("farm.one/pages", "page", "s")
+    registry.update(lost.resource_id, last_url="http://a/", reopening=("act", {}))
+    shell = registry.create("farm.one/pages", "shell", "s")
+    registry.note_lost("farm.one/pages", "its host 'farm.one' was lost", "farm")
+    for owner in ("pages", "laptop/pages", "barn.one/pages"):
+        made = registry.plan(owner, "page", "s")
+        assert (made.last_url, made.lost_by) == (None, ""), owner
+    made = registry.plan("farm.two/pages", "page", "s")
+    assert (made.last_url, made.lost_by) == ("http://a/", "its host 'farm.one' was lost")
+    assert registry.plan("farm.two/pages", "shell", "s").lost_by == ""
+    assert registry.plan("farm.three/pages", "page", "s").lost_by == ""
+    asyncio.run(registry.release_owned("farm.one/pages"))
+    ends = {each["resourceId"]: each.get("lostBy") for each in heard if each["status"] == "closed"}
+    assert ends == {lost.resource_id: "its host 'farm.one' was lost", shell.resource_id: None}

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.remote.pool.test_storage import say, storing_place
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import serving
 
@@ -53,6 +54,22 @@ async def test_hosts_and_servers_with_keys_work_together_and_nobody_without_one(
         other = await held.enter_async_context(member(member_place(tmp_path / "three"), nats, "three"))
         await other.said("(?i)authorization")
         assert await server.host("farm.three") is None
+
+
+async def test_modules_of_hosts_with_keys_store_what_the_others_find(tmp_path, keys):
+    async with contextlib.AsyncExitStack() as held:
+        nats = await held.enter_async_context(nats_running(tmp_path / "nats", keys))
+        for name in ("one", "two"):
+            words = ("--key", str(tmp_path / f"{name}.seed"), "--capacity", "1")
+            await held.enter_async_context(member(storing_place(tmp_path / name), nats, name, *words))
+        place = pool_place(tmp_path / "near", nats, "storing", key=str(tmp_path / "server.seed"))
+        server = await held.enter_async_context(serving(place))
+        await members_running(server, "one", "two")
+        for text in ("first", "last"):
+            assert await say(server, "store", "a", name="it", text=text, times=100_000) == "stored"
+        assert await say(server, "look", "b", name="it") == "last" * 5
+        assert await say(server, "drop", "b", name="it") == "dropped"
+        assert await say(server, "look", "a", name="it") == "nothing"
 
 
 async def test_host_with_a_key_speaks_and_hears_for_itself_alone(tmp_path, keys):

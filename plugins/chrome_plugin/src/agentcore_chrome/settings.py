@@ -84,6 +84,13 @@ class EngineSettings(Module.Settings):
         Path | None,
         Field(description="A profile folder to keep log-ins in; all sessions share it. Left out, nothing is kept."),
     ] = None
+    keep_state: Annotated[
+        bool,
+        Field(
+            description="Keep the log-ins of each chat session (cookies, local storage, IndexedDB) for its next page, "
+            "after a restart too. In a pool of hosts they are in its object store, and all its hosts can read them."
+        ),
+    ] = False
     proxy: Annotated[
         str | None,
         Field(description="A proxy for all connections, `http://host:port` or `socks5://host:port`."),

@@ -186,7 +186,7 @@ class Engine:
 
     async def describe(self) -> list[dict[str, Any]]:
         """All browsers with their tabs, for programs."""
-        running = await asyncio.gather(*(process.to_json() for process in list(self.processes.values())))
+        running = await asyncio.gather(*(_described(process) for process in list(self.processes.values())))
         return [*running, *(lost.to_json() for lost in self.lost.all())]
 
     async def close_all(self) -> None:
@@ -262,6 +262,24 @@ class Engine:
     def _notify(self, what: Callable[[Listener], None]) -> None:
         for listener in list(self.listeners):
             what(listener)
+
+
+async def _described(process: BrowserProcess) -> dict[str, Any]:
+    """The browser for programs, with its tabs."""
+    return {
+        "browserId": process.browser_id,
+        "sessionId": process.session_id,
+        "isShared": not process.session_id,
+        "isAttached": process.is_attached,
+        "isRemote": process.is_remote,
+        "state": "open",
+        "headless": process.headless,
+        "version": process.version,
+        "pid": process.pid,
+        "memoryBytes": await process.memory_bytes(),
+        "startedAt": process.started_at_ms,
+        "tabs": [tab.to_json() for tab in process.tabs.values() if tab.is_within_reach],
+    }
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from agentcore_chrome.browser.targets import (
 from agentcore_chrome.failures import browser_closed, browser_crashed, browser_lost, is_closed, no_tab_opened
 from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.lost_failures import end_within
+from agentcore_chrome.session_state import SavedContexts, SessionStates
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -76,6 +77,7 @@ class BrowserProcess:
         prepare_context: Done to each context that is made.
         selector_engine: The one that finds elements by reference.
         views_within_s: How long to wait for a page that carries a resource's id; 0: it is there, or a tab is opened.
+        saved: Saves the contexts of its sessions; None: their log-ins are not kept.
         crashed: Set when it died without being told to.
     """
 
@@ -99,6 +101,7 @@ class BrowserProcess:
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
         self._kept: KeptState | None = None
+        self.saved: SavedContexts | None = None
         self._contexts: dict[str, BrowserContext] = {}
         self._opening = asyncio.Lock()
         self._session: CDPSession | None = None
@@ -152,6 +155,11 @@ class BrowserProcess:
         self.shares_context, self.shared_context, self._kept = True, context, kept
         if kept is not None:
             self._background.start(kept.save_now_and_then(context))
+
+    def save_sessions(self, states: SessionStates) -> None:
+        """Keep the log-ins of each session from now on, where each has a context of its own."""
+        if self.saved is None and not self.shares_context:
+            self.saved = SavedContexts(states, self._background.start)
 
     @property
     def is_open(self) -> bool:
@@ -234,6 +242,8 @@ class BrowserProcess:
             return
         context = self._contexts.pop(session_id, None)
         if context is not None and context is not self.shared_context:
+            if self.saved is not None:
+                await self.saved.close(session_id)
             await end_within(context.close(), _CLOSE_SECONDS)
 
     async def close(self) -> None:
@@ -243,6 +253,8 @@ class BrowserProcess:
         self._closing = True
         if self.is_attached:
             await asyncio.gather(*(tab.close() for tab in list(self.tabs.values())))
+        if self.saved is not None and self.browser.is_connected():
+            await self.saved.close_all()
         if self._kept is not None and self.shared_context is not None and self.browser.is_connected():
             await end_within(self._kept.save(self.shared_context), _CLOSE_SECONDS)
         closing = self.shared_context if self.shared_context is not None and not self.is_attached else self.browser
@@ -270,23 +282,6 @@ class BrowserProcess:
             return None  # they are another machine's, or another person's
         pids = [process["id"] for process in await self.processes()]
         return await asyncio.to_thread(memory_of, pids) if pids else None
-
-    async def to_json(self) -> dict[str, Any]:
-        """The browser for programs, with its tabs."""
-        return {
-            "browserId": self.browser_id,
-            "sessionId": self.session_id,
-            "isShared": not self.session_id,
-            "isAttached": self.is_attached,
-            "isRemote": self.is_remote,
-            "state": "open",
-            "headless": self.headless,
-            "version": self.version,
-            "pid": self.pid,
-            "memoryBytes": await self.memory_bytes(),
-            "startedAt": self.started_at_ms,
-            "tabs": [tab.to_json() for tab in self.tabs.values() if tab.is_within_reach],
-        }
 
     # -- what tabs need ----------------------------------------------------------------------------------------
 
@@ -337,7 +332,10 @@ class BrowserProcess:
         if context is None:
             context = self.shared_context if self.shares_context else None
             if context is None:
-                context = await self.browser.new_context(**self.context_options)
+                if self.saved is None:
+                    context = await self.browser.new_context(**self.context_options)
+                else:
+                    context = await self.saved.make(self.browser, self.context_options, options.session_id)
                 if self.prepare_context is not None:
                     await self.prepare_context(context)
             if context not in self._contexts.values():

@@ -111,10 +111,11 @@ async def come_back(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None
     if only_looks.get():
         tab.restored = url, lost_by
         return
+    _, logins = tab.take_loss()
     raise ToolError(
         "browser_crashed",
         f"{lost_by}, and the page is open again at {tab.page.url!r}; nothing was done, and what was typed there is "
-        "lost: look at the page, and go on from there",
+        f"lost{logins}: look at the page, and go on from there",
         retryable=True,
         url=tab.page.url,
     )

@@ -101,6 +101,8 @@ class Tab:
         file_chooser: The chooser that the page has opened, to be given files.
         restore: Brings a page back that was lost, before anything is done to it; None: there is nothing to bring back.
         restored: The address that it was brought back to since the last result, and what had become of it.
+        lost_by: What became of the page in whose place this one is, until somebody was told; empty: it is in nobody's.
+        has_kept_logins: Whether it was made with log-ins that were kept, until somebody was told.
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
@@ -123,6 +125,7 @@ class Tab:
         self.file_chooser_reported = False
         self.restore: Callable[[], Awaitable[None]] | None = None
         self.restored: tuple[str, str] | None = None
+        self.lost_by, self.has_kept_logins = "", False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe, self._changed)
@@ -292,6 +295,12 @@ class Tab:
     def ids(self) -> dict[str, Any]:
         """Ids and address, for a result."""
         return {"tabId": self.tab_id, "resourceId": self.resource_id, "url": self.page.url}
+
+    def take_loss(self) -> tuple[str, str]:
+        """What became of the page whose place this one takes, and what is to be said of its log-ins; once."""
+        loss, logins = self.lost_by, "; the log-ins were kept" if self.has_kept_logins else ""
+        self.lost_by, self.has_kept_logins = "", False
+        return loss, logins
 
     def add_popup(self, popup: "Tab") -> None:
         """A page was opened by this one."""

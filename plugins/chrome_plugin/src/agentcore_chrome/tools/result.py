@@ -70,11 +70,15 @@ def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     if dialogs := tab.dialogs.report():
         notes += [f"A dialog was answered: {dialog}" for dialog in dialogs]
         fields["dialogs"] = [dialog.to_json() for dialog in dialogs]
+    loss, logins = tab.take_loss()
     if tab.restored is not None:
         fields["restored"], lost_by = tab.restored
         told = f"{lost_by[0].upper()}{lost_by[1:]}; the page was opened again at {fields['restored']}"
-        notes.append(f"{told}, without what was typed there.")
+        notes.append(f"{told}, without what was typed there{logins}.")
         tab.restored = None
+    elif loss:
+        fields["lostBy"] = loss
+        notes.append(f"{loss[0].upper()}{loss[1:]}; this page is a new one{logins}.")
     if popups := tab.take_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.ids() for popup in popups]

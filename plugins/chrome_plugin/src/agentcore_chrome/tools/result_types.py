@@ -55,6 +55,7 @@ class SinceLastResult(TypedDict, total=False):
     dialogs: Annotated[list[DialogData], Field(description="Were answered.")]
     changedByPerson: Annotated[str, Field(description="Meanwhile, as lines.")]
     restored: Annotated[str, Field(description="Where a page that was lost is open again.")]
+    lostBy: Annotated[str, Field(description="What became of the page in whose place this one is new.")]
     popups: list[OpenedPage]
     fileChooser: FileChooserData
     downloads: list[KeptDownload]

@@ -24,6 +24,7 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.lost_failures import ignore_failure
+from agentcore_chrome.session_state import SessionStates
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.navigation import come_back
 from agentcore_chrome.tab.page_tree import PageTree
@@ -37,6 +38,7 @@ from agentcore_chrome.tools.telling import Brief, tell
 _SNAPSHOT_SECONDS = 10.0
 _REOPENED_CHARS = 4096
 _HTTP = ("http://", "https://")
+_TOO_LARGE_ADVICE = "clear the data of large sites in that chat's pages, or set `keep_state` to false"
 
 
 @dataclass(slots=True)
@@ -59,11 +61,22 @@ class SessionPages(EngineModule):
         self._last_looks: dict[str, PageTree] = {}
         self._opening: dict[str, asyncio.Task[Tab]] = {}
         self._lost_by: dict[str, str] = {}
+        self._states: SessionStates | None = None
 
     async def init(self, runtime: Runtime) -> None:
         """Take the engine."""
         await super().init(runtime)
         runtime.add_route("GET", "pages", self._pages)
+        if self.settings.keep_state:
+            self._states = SessionStates(runtime.storage, self._tell_refused)
+            runtime.subscribe("session.deleted", self._forget_state)
+
+    async def shutdown(self) -> None:
+        """Keep the log-ins of sessions while their pages are there, then close all."""
+        if self._engine is not None:
+            saved = [each.saved for each in self._engine.processes.values() if each.saved is not None]
+            await asyncio.gather(*(each.close_all() for each in saved))
+        await super().shutdown()
 
     def get_web_component(self) -> WebComponent:
         """The list of pages, and the view of one."""
@@ -113,7 +126,10 @@ class SessionPages(EngineModule):
             brief: How little to tell; None: all that changed.
         """
         if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
-            return await self.run(ctx, tab, work(tab))
+            try:
+                return await self.run(ctx, tab, work(tab))
+            finally:
+                self._note_state(tab)
 
         async def run() -> ToolOutput:
             before = self._last_looks.get(tab.tab_id) or await self._look_at(tab, work_s(_SNAPSHOT_SECONDS))
@@ -122,7 +138,10 @@ class SessionPages(EngineModule):
                 await activity.settle()
                 return await self._with_changes(tab, output, activity, before, brief)
 
-        return await self.run(ctx, tab, run())
+        try:
+            return await self.run(ctx, tab, run())
+        finally:
+            self._note_state(tab)
 
     async def page(self, ctx: ToolContext) -> Tab:
         """The call's page; opened, with the browser, if it is not there."""
@@ -204,7 +223,10 @@ class SessionPages(EngineModule):
     async def _open(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
         session_id, last_url = resource.session_id, resource.last_url
-        lost_by = "the page had crashed" if resource.status == "failed" else "the server was restarted"
+        lost_with_host = resource.lost_by
+        lost_by = (
+            "the page had crashed" if resource.status == "failed" else lost_with_host or "the server was restarted"
+        )
         process = await self._process_for(session_id)
         back = self.tab_of(self.runtime.resources.get(resource_id))
         if back is not None and not back.gone.done():
@@ -216,12 +238,20 @@ class SessionPages(EngineModule):
             process,
             TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
+        tab.lost_by = lost_with_host
+        tab.has_kept_logins = process.saved is not None and process.saved.was_brought(session_id)
         if last_url is not None and last_url.startswith(_HTTP):
             tab.restore = partial(come_back, tab, self.policy, last_url, lost_by)
         return tab
 
     async def _process_for(self, session_id: str) -> BrowserProcess:
-        """The session's own browser if it wanted one, else the one that sessions share."""
+        """The session's own browser if it wanted one, else the one that sessions share; it keeps log-ins, if wanted."""
+        process = await self._browser_for(session_id)
+        if self._states is not None:
+            process.save_sessions(self._states)
+        return process
+
+    async def _browser_for(self, session_id: str) -> BrowserProcess:
         options = self._options.get(session_id)
         if options is None or options.headless is None or options.headless == self.settings.headless:
             return await self.engine.shared()
@@ -267,6 +297,11 @@ class SessionPages(EngineModule):
         at = {"url": url} if url.startswith(_HTTP) and len(url) <= _REOPENED_CHARS else {}
         return "browser_launch", {"new_page": True, **at}
 
+    def tab_changed(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`; where a page is another, its log-ins may be, too."""
+        self._note_state(tab)
+        super().tab_changed(tab)
+
     def tab_removed(self, tab: Tab) -> None:
         """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
         self._last_looks.pop(tab.tab_id, None)
@@ -280,6 +315,22 @@ class SessionPages(EngineModule):
             self.browsers_changed()
             return
         super().tab_removed(tab)
+
+    # -- log-ins that are kept ---------------------------------------------------------------------------------
+
+    def _note_state(self, tab: Tab) -> None:
+        process = self.engine.processes.get(tab.process.browser_id)
+        if process is not None and process.saved is not None:
+            process.saved.note(tab.session_id)
+
+    def _forget_state(self, event: Any) -> None:
+        session_id = event.get("sessionId")
+        if self._states is not None and isinstance(session_id, str):
+            self.run_in_background(self._states.forget(session_id))
+
+    def _tell_refused(self, reason: str) -> None:
+        said = f"those of a chat are not kept: {reason}"
+        self.runtime.note("log-ins of chats", said, advice=_TOO_LARGE_ADVICE)
 
     # -- the page ----------------------------------------------------------------------------------------------
 

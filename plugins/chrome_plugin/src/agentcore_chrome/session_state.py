@@ -1,0 +1,201 @@
+"""What keeps the log-ins of chat sessions, so that the next page of a session has them, wherever it is made."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import structlog
+
+from agentcore.api import Storage, ToolError
+from agentcore_chrome.failures import is_closed
+from agentcore_chrome.lost_failures import end_within
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext
+
+log = structlog.get_logger(__name__)
+
+SAVE_SECONDS = 20.0
+"""How often they are looked at while a session has pages."""
+
+_SOON_SECONDS = 1.0
+_SAVING_SECONDS = 20.0
+_LAST_SECONDS = 4.0
+_TOO_LARGE_SECONDS = 300.0
+"""So long after too much was there it is not read again, which takes the event loop's time."""
+
+Run = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+
+
+class SessionState:
+    """Cookies, local storage and IndexedDB of one session.
+
+    Attributes:
+        turn: Held by whoever loads or saves it.
+        is_over: Whether its session was deleted: nothing of it is kept any more.
+    """
+
+    def __init__(self, session_id: str, storage: Storage, tell_refused: Callable[[str], None]) -> None:
+        self._name, self._session_id = f"storage-state:{session_id}", session_id
+        self._storage, self._tell_refused = storage, tell_refused
+        self._saved, self._not_before = b"", 0.0
+        self.turn = asyncio.Lock()
+        self.is_over = False
+
+    async def load(self) -> dict[str, Any] | None:
+        """What was kept; None: nothing yet, or nothing that can be read.
+
+        Raises:
+            ToolError: `storage_failed`: it is not known what was kept.
+        """
+        async with self.turn:
+            data = await self._storage.get(self._name)
+            try:
+                found = None if data is None else await asyncio.to_thread(json.loads, data)
+            except ValueError:
+                log.warning("session_state_broken", session_id=self._session_id)
+                return None
+            self._saved = data or b""
+            return found if isinstance(found, dict) else None
+
+    async def save(self, context: "BrowserContext") -> None:
+        """Keep what the context holds now, if that is another than before; the caller has the turn.
+
+        Nothing is raised: what hinders it is logged, and it is tried again.
+        """
+        if self.is_over or asyncio.get_running_loop().time() < self._not_before:
+            return
+        try:
+            async with asyncio.timeout(_SAVING_SECONDS):
+                state = await context.storage_state(indexed_db=True)
+                data = (await asyncio.to_thread(json.dumps, state)).encode()
+            if data != self._saved:
+                await self._storage.put(self._name, data)
+                self._saved = data
+        except ToolError as exc:
+            log.warning("session_state_not_kept", session_id=self._session_id, reason=exc.message)
+            if exc.type == "storage_too_large":
+                self._not_before = asyncio.get_running_loop().time() + _TOO_LARGE_SECONDS
+                self._tell_refused(exc.message)
+        except Exception as exc:  # noqa: BLE001 - a page that hangs does not answer; it is tried again
+            log.info("session_state_not_kept", session_id=self._session_id, reason=type(exc).__name__)
+
+    async def delete(self) -> None:
+        """Keep nothing any more, now and later."""
+        self.is_over = True
+        async with self.turn:
+            await self._storage.delete(self._name)
+
+
+class SessionStates:
+    """The states of all sessions.
+
+    Args:
+        tell_refused: Told why one is not kept.
+    """
+
+    def __init__(self, storage: Storage, tell_refused: Callable[[str], None]) -> None:
+        self._storage, self._tell_refused = storage, tell_refused
+        self._states: WeakValueDictionary[str, SessionState] = WeakValueDictionary()
+
+    def of(self, session_id: str) -> SessionState:
+        """That of a session."""
+        found = self._states.get(session_id)
+        if found is None:
+            found = self._states[session_id] = SessionState(session_id, self._storage, self._tell_refused)
+        return found
+
+    async def forget(self, session_id: str) -> None:
+        """A session was deleted: nothing of it is kept."""
+        state = self.of(session_id)
+        self._states.pop(session_id, None)
+        try:
+            await state.delete()
+        except ToolError as exc:
+            log.warning("session_state_not_deleted", session_id=session_id, reason=exc.message)
+
+
+class _Saving:
+    """Saves one context until it is closed: soon after something happened in it, and now and then."""
+
+    def __init__(self, context: "BrowserContext", state: SessionState, run: Run) -> None:
+        self._context, self._state = context, state
+        self.news = asyncio.Event()
+        self._task = run(self._save_again_and_again())
+
+    async def close(self) -> None:
+        """Save it a last time."""
+        await end_within(self._save_last(), _LAST_SECONDS)
+        self._task.cancel()
+
+    async def _save_last(self) -> None:
+        async with self._state.turn:
+            self._task.cancel()  # it is between two saves: else it had the turn
+            await self._state.save(self._context)
+
+    async def _save_again_and_again(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SAVE_SECONDS):
+                    await self.news.wait()
+                    await asyncio.sleep(_SOON_SECONDS)  # a page that was just loaded has more to come
+            self.news.clear()
+            async with self._state.turn:
+                await self._state.save(self._context)
+
+
+class SavedContexts:
+    """The contexts of the sessions of one browser, each made with what was kept of its session, and saved.
+
+    Args:
+        run: Lets something run as long as the browser.
+    """
+
+    def __init__(self, states: SessionStates, run: Run) -> None:
+        self._states, self._run = states, run
+        self._saving: dict[str, _Saving] = {}
+        self._brought: set[str] = set()
+
+    async def make(self, browser: "Browser", options: Mapping[str, Any], session_id: str) -> "BrowserContext":
+        """A context for a session, with its log-ins.
+
+        Raises:
+            ToolError: `storage_failed`: a page without the log-ins would lose them.
+        """
+        state = self._states.of(session_id)
+        kept = await state.load()
+        try:
+            context = await browser.new_context(**options, storage_state=kept)  # type: ignore[arg-type]  # as it was given
+        except Exception as exc:
+            if kept is None or is_closed(exc):
+                raise
+            log.warning("session_state_broken", session_id=session_id, reason=str(exc))
+            kept, context = None, await browser.new_context(**options)
+        if kept is not None:
+            self._brought.add(session_id)
+        self._saving[session_id] = _Saving(context, state, self._run)
+        return context
+
+    def was_brought(self, session_id: str) -> bool:
+        """Whether a session's context has log-ins that were kept; asked again, it says no."""
+        was = session_id in self._brought
+        self._brought.discard(session_id)
+        return was
+
+    def note(self, session_id: str) -> None:
+        """Something has happened in a session's pages."""
+        if (saving := self._saving.get(session_id)) is not None:
+            saving.news.set()
+
+    async def close(self, session_id: str) -> None:
+        """Save a session's context a last time."""
+        self._brought.discard(session_id)
+        if (saving := self._saving.pop(session_id, None)) is not None:
+            await saving.close()
+
+    async def close_all(self) -> None:
+        """Save all of them a last time."""
+        await asyncio.gather(*(self.close(session_id) for session_id in list(self._saving)))
