@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agentcore.host.declarations.components import policy_lines
     from agentcore.host.declarations.definitions import RESERVED_NAMES
-    from agentcore.host.declarations.hosted_names import host_in
+    from agentcore.host.declarations.hosted_names import host_in, is_member, pool_of
     from agentcore.host.discovery.finding import title_of
     from agentcore.host.modules.added_to_page import page_additions
     from agentcore.host.modules.family_block import block_model, settings_in_code
@@ -34,8 +34,10 @@ __all__ = [
     "compile_schema",
     "host_in",
     "invalid_arguments",
+    "is_member",
     "page_additions",
     "policy_lines",
+    "pool_of",
     "remembered_sources",
     "settings_in_code",
     "title_of",
@@ -57,8 +59,10 @@ _HOMES = {
     "compile_schema": "agentcore.host.modules.json_schema",
     "host_in": "agentcore.host.declarations.hosted_names",
     "invalid_arguments": "agentcore.host.modules.validation",
+    "is_member": "agentcore.host.declarations.hosted_names",
     "page_additions": "agentcore.host.modules.added_to_page",
     "policy_lines": "agentcore.host.declarations.components",
+    "pool_of": "agentcore.host.declarations.hosted_names",
     "remembered_sources": "agentcore.host.modules.source_choice",
     "settings_in_code": "agentcore.host.modules.family_block",
     "title_of": "agentcore.host.discovery.finding",

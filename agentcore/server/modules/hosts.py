@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from agentcore.errors import ToolError
-from agentcore.host.declarations.hosted_names import host_in, pool_of
 from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord, PlaceReport, title_of
+from agentcore.host.modules import ModuleRecord, PlaceReport, host_in, pool_of, title_of
 from agentcore.remote import Hosts
 from agentcore.server.wire import WireModel
 
