@@ -250,6 +250,8 @@ class ToolRegistry:
             host: Where it is wanted; empty: anywhere.
         """
         if host and not self.knows_host(host):
+            if is_member(host) and self.knows_host(pool_of(host)):
+                return host_away(host, f"host {host!r} has gone")  # a moment ago it was chosen, or had the resource
             return self.host_not_found(host)
         if host and host not in self._of_host and not self.absent.get(host):
             return host_away(host, f"host {host!r} is not connected, and nothing is called on another machine instead")

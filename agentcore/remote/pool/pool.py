@@ -43,8 +43,7 @@ _LOOK_SECONDS = 0.25
 _HELD_SECONDS = 1.0
 _PLACE_SECONDS = 1.0
 _PLACE_TRIES = 5
-_FULL_SECONDS = 0.1
-"""A host that is full answers for a moment still: all tries together take longer than that."""
+_AGAIN_PLACE_SECONDS = 0.1
 _LINKED_SECONDS = 10.0
 _HEARD_SECONDS = 2 * SIGN_SECONDS
 """So long after the start of a server all hosts that are there have said so."""
@@ -103,7 +102,7 @@ class Pool:
 
     def member(self, host: str) -> PoolMember | None:
         """The host of this name, `POOL.HOST`."""
-        return next((each for each in self._members.values() if each.name == host), None)
+        return self._members.get(host.removeprefix(f"{self.name}."))
 
     def reports(self) -> Sequence[PlaceReport]:
         """What is known of it, and of each of its hosts."""
@@ -267,10 +266,10 @@ class Pool:
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
-        if (held := self._has(session_id)) is not None:
-            return held
+        if (known := self._chosen(session_id) or self._has(session_id)) is not None:
+            return known
         if not needs_room and self._there:
-            return self._chosen(session_id) or max(self._there, key=lambda member: member.room).name
+            return max(self._there, key=lambda member: member.room).name
         async with self._placing.setdefault(session_id, asyncio.Lock()):
             try:
                 # what a former start of this server has in a host is known once that is linked
@@ -305,8 +304,9 @@ class Pool:
 
     async def _ask_for_place(self, session_id: str) -> str:
         wanted = PlaceWanted(server=self.server, session=session_id[:500]).encoded()
-        subject = self.subjects.place(self._config.labels)
-        for _ in range(_PLACE_TRIES):
+        subject, full, loop = self.subjects.place(self._config.labels), 0, asyncio.get_running_loop()
+        until = loop.time() + _LINKED_SECONDS
+        while full < _PLACE_TRIES and loop.time() < until:
             try:
                 answer = await self.nats.ask(subject, wanted, _PLACE_SECONDS)
             except ConnectionError as exc:
@@ -315,18 +315,14 @@ class Pool:
                 ) from None
             if answer is None:
                 break
-            try:
+            with contextlib.suppress(LinkError):
                 given = read(PlaceGiven, answer)
-            except LinkError:
-                continue
-            member = self._members.get(given.member)
-            if given.is_full:
-                await asyncio.sleep(_FULL_SECONDS)
-                continue
-            if member is None or member.is_drained:
-                continue
-            await member.wait_until_there(_LINKED_SECONDS)
-            return member.name
+                member = self._members.get(given.member)
+                if not given.is_full and member is not None and member.is_there and not member.is_drained:
+                    return member.name
+                full += given.is_full
+            # it answers for a moment still though it is full, or is about to be linked: another may be asked meanwhile
+            await asyncio.sleep(_AGAIN_PLACE_SECONDS)
         there = len(self._there)
         known = f"{there} are there" if there else "none is there"
         raise ToolError(
