@@ -1,6 +1,7 @@
 """Real pages over hosts of a pool, one of which is killed in the middle."""
 
 import asyncio
+import contextlib
 import random
 import statistics
 import sys
@@ -75,7 +76,7 @@ class _Visits:
     async def on(self, host: str) -> list[int]:
         """The sessions that have their page on a host."""
         found = await self._farm.get("/api/resources")
-        here = [each["sessionId"] for each in found["resources"] if each.get("host") == f"farm.{host}"]
+        here = [each["chatSessionId"] for each in found["resources"] if each.get("host") == f"farm.{host}"]
         return sorted({int(each[1:]) for each in here})
 
     async def _visit(self, session: str) -> None:
@@ -99,4 +100,8 @@ class _Visits:
 def _memory_mib(farm: Farm) -> float:
     """What all hosts have in memory, with their browsers."""
     pids = [pid for host in farm.hosts.values() for pid in (host.pid, *below(host.pid))]
-    return sum(map(servers.pss_mib, pids))
+    total = 0.0
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a process of a page may end meanwhile
+            total += servers.pss_mib(pid)
+    return total
