@@ -14,7 +14,7 @@ from tests.remote.two_machines import WAIT_S, Agent, Place, Server
 
 COUNTING = '''
 import asyncio, os
-from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api import CallPreview, Image, Module, ResourceUse, ToolContext, ToolResult, tool
 
 
 class Counting(Module):
@@ -38,6 +38,14 @@ class Counting(Module):
 
     async def _end(self, resource) -> None:
         pass
+
+    async def _preview(self, ctx: ToolContext, arguments) -> CallPreview:
+        return CallPreview(words="draw breath")
+
+    @tool(effects=("write",), preview=_preview)
+    async def breathe(self) -> str:
+        """Do nothing, of which it says what it would do."""
+        return "ah"
 
     @tool(read_only=True)
     async def weigh(self, size: int) -> str:

@@ -83,6 +83,10 @@ class Machine:
         """Whether it is connected, and takes calls."""
         return self._there.is_set()
 
+    def is_silent(self) -> bool:
+        """Whether it gives no sign of life just now, though it is connected."""
+        return False
+
     @property
     def roots(self) -> Sequence[str]:
         """The workspace folders there, as it says."""
@@ -212,11 +216,7 @@ class Machine:
         )
 
     def _check(self, told: Hello) -> None:
-        """See that this host may bring what it brings.
-
-        Raises:
-            LinkError: It may not.
-        """
+        """See that this host may bring what it brings; `LinkError`: it may not."""
 
     async def _before(self, told: Hello) -> None:
         """Do what has to be done before its modules are served."""

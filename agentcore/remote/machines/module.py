@@ -1,20 +1,26 @@
 """What stands in the server for a module of another machine: its hooks ask there, over whichever link there is."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentcore.api import ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
+from agentcore.bounds import PREVIEW_SECONDS
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.modules.runtime import ModuleRuntime
+from agentcore.remote.machines.calls import host_away
 from agentcore.remote.places.answers import HeldModule
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.places.module import RemoteModule
 from agentcore.remote.wire.declared import preview_of
 from agentcore.remote.wire.frames import LinkError
+
+_PREVIEW_SECONDS = 0.95 * PREVIEW_SECONDS
+"""Before what waits for it gives up, and asks a person."""
 
 _NOWHERE = Path("/nonexistent")
 
@@ -35,6 +41,10 @@ class ItsMachine(Protocol):
     @property
     def roots(self) -> Sequence[str]:
         """The workspace folders there."""
+        ...
+
+    def is_silent(self) -> bool:
+        """Whether it gives no sign of life just now, though it is connected."""
         ...
 
     def check_there(self) -> None:
@@ -141,7 +151,17 @@ class HostedModule(RemoteModule):
 
     async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
         self.machine.check_there()
-        told = await self._link.preview(self._linked, context, context.tool, arguments)
+        try:
+            async with asyncio.timeout(_PREVIEW_SECONDS):
+                told = await self._link.preview(self._linked, context, context.tool, arguments)
+        except TimeoutError:
+            if self.machine.is_silent():
+                raise host_away(self._link.name) from None
+            raise
+        except ToolError as exc:
+            if self._link.peer.ended is not None:  # nobody is asked about a call that nobody can look at any more
+                raise host_away(self._link.name) from exc
+            raise
         return None if told is None else preview_of(told)
 
     async def log_in(self, step: str, address: str = "") -> str:

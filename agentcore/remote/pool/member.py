@@ -30,6 +30,7 @@ from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.store.credentials.host_keys import KnownHost
 
 _DRAIN_SECONDS = 5.0
+_SILENT_SECONDS = 1.2
 _LINK_SECONDS = 2.0
 """So long after it was opened a link has to be in what the host says."""
 
@@ -132,6 +133,10 @@ class PoolMember(Machine):
             # in no TaskGroup: the end of the link ends it, or `close`
             self._serving = self._loop.create_task(self._serve_link(), name=f"host:{self.name}:link")
             self._serving.add_done_callback(lambda _: self._served())
+
+    def is_silent(self) -> bool:
+        """See `Machine.is_silent`: it may be dead, which is not certain yet."""
+        return self.silent_s > _SILENT_SECONDS
 
     def die(self, reason: str) -> None:
         """Nothing was heard of it for too long: what lived in it is lost, whatever becomes of it."""

@@ -116,6 +116,18 @@ async def _begun(farm, number=1):
 
 
 @pytest.mark.more
+async def test_nobody_is_asked_about_a_call_on_a_host_that_is_dying(farm):
+    await farm.host("one")
+    server = await farm.server()
+    await members_running(server, "one")
+    assert (await server.call("breathe"))["ok"]
+    await farm.agents["one"].kill()
+    said = [await server.call("breathe") for _ in range(4)]
+    assert {each["error"]["type"] for each in said} <= {"host_away", "interrupted"}, said
+    assert all(each["error"]["retryable"] for each in said if each["error"]["type"] == "host_away")
+
+
+@pytest.mark.more
 async def test_host_that_was_taken_for_dead_closes_what_it_had(farm):
     await farm.host("one")
     server = await farm.server()
