@@ -1,6 +1,6 @@
 # make run    install what app.json lists into .venv and start the server
 # make test   install what the tests need, and run the tests of the core and of the plugins
-# make test-more   the tests that are heavy and seldom break: at most 15 minutes
+# make test-more   the tests that are heavy and seldom break, and a part of those below: at most 15 minutes
 # make test-isolated   the tests of plugins with their modules in a process of their own
 # make test-fast   the tests that start no browser and no other process: under a minute, while you write
 # make check  lint, types, import contract, the official suite of MCP, wheels, and the tests of surfaces against the
@@ -46,6 +46,13 @@ ISOLATED := $(addprefix plugins/,agent_tools system_tools user_tabs chrome_plugi
 	$(foreach name,fetching guard module searching,web_tools/tests/test_$(name).py) \
 	$(addprefix fs_tools/tests/,test_module.py edit transfer) \
 	$(foreach name,component foreground processes screen shell terminal,shell_tools/tests/test_$(name).py))
+# A part of them that costs little, for `make test-more`: what each hands over across the border. Calls and previews (fs_tools),
+# streams of a command and its terminal (shell_tools), addresses that are asked for (web_tools), live pictures and what is done in
+# them, pages as resources, a module that another one requires (chrome_plugin), chats (agent_tools, user_tabs).
+ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/tests/edit/test_writing.py \
+	system_tools/tests/test_file_manager.py user_tabs/tests/test_in_chat.py web_tools/tests/test_searching.py \
+	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
+	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_engine_module.py))
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
 .PHONY: screenshots extension run test test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
@@ -69,6 +76,7 @@ test: $(INSTALLED_DEV)
 
 test-more: $(INSTALLED_DEV)
 	$(call tests,$(BIN)/python,-m more --ignore tests/conformance $(ARGS))
+	export AGENTCORE_TEST_ISOLATION=process && $(call tests,$(BIN)/python,-m 'not more' $(ISOLATED_PART) $(ARGS))
 
 test-isolated: $(INSTALLED_DEV)
 	export AGENTCORE_TEST_ISOLATION=process && $(call tests,$(BIN)/python,-m 'not more' $(ISOLATED) $(ARGS))

@@ -1,4 +1,4 @@
-"""Each plugin does its work in a process of its own. All of their tests run there too, with `make test-more`."""
+"""Each plugin does its work in a process of its own. Tests of theirs run there, too, with `make test-isolated`."""
 
 from typing import Any, NamedTuple
 
