@@ -49,7 +49,7 @@ async def test_hosts_of_a_pool_are_listed_and_drained_and_what_is_not_up_to_the_
         assert [line.split()[0] for line in lines[4:]] == ["HOST", "farm.box2", "farm.box10"], said
         assert "1 of 3" in lines[5], said
         assert "gpu" in lines[5], said
-        assert "counting (3)" in lines[5], said
+        assert "counting (4)" in lines[5], said
 
         assert await run(place, "hosts", "drain", "farm.box2") == (0, "farm.box2 is draining.\n")
         for command in (("disconnect",), ("connect",), ("forget",), ("forget", "--yes")):
