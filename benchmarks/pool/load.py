@@ -204,7 +204,7 @@ class Load:
             self.took_ms.append((time.perf_counter() - began) * 1000)
             self._told(session, ticket, answer["data"], began)
             return True
-        error = answer["error"]["type"]
+        error = str(answer["error"]["type"])
         self.errors[error] += 1
         is_undone = error in _NOTHING_DONE
         self.ends[ticket] = "refused" if is_undone else "unknown"

@@ -16,8 +16,8 @@ def rows(what: str, farm: Farm, load: Load) -> list[Row]:
     runs = farm.runs()
     for each in load.disruptions:
         note(each.what, f"{each.took_s:.2f} s,", each.sessions, "sessions,", len(each.waiting), "never answered")
-    for each in load.wrong_counts[:20]:
-        note("wrong count:", each)
+    for count in load.wrong_counts[:20]:
+        note("wrong count:", count)
     note(what, dict(load.errors), dict(load.answered_again))
     recovery = max((each.took_s for each in load.disruptions), default=0.0)
     never = sum(len(each.waiting) for each in load.disruptions)

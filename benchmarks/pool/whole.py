@@ -3,15 +3,16 @@
 import asyncio
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from benchmarks.measure import Row
 from benchmarks.pool import kills, pages
 from benchmarks.pool.kills import Size
 from benchmarks.pool.programs import nats_server
 
-RUNS: dict[str, Callable[[Path, Size], Awaitable[list[Row]]]] = {
+RUNS: dict[str, Callable[[Path, Size], Coroutine[Any, Any, list[Row]]]] = {
     "hosts": kills.hosts_killed,
     "server": kills.server_killed,
     "nats": kills.nats_killed,

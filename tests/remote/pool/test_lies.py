@@ -220,7 +220,13 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
                 pass
             return found
 
+        there = asyncio.Event()
+
+        async def hear_of_it(message):
+            there.set()
+
         await client.subscribe(FARM.up("one", "b" * 16, "c" * 16), cb=hear)
+        await client.subscribe(FARM.alive("one"), cb=hear_of_it)
         await agent.said("in pool 'farm'")
         wanted = OpenLink(server="b" * 16, link="c" * 16, protocol=PROTOCOL, modules=["counting"])
         number = 0
@@ -240,6 +246,7 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
             return await until("tool.result")
 
         async with asyncio.timeout(WAIT_S):
+            await there.wait()  # from then on it hears who wants a link
             await client.publish(FARM.open("one"), wanted.encoded())
             await until("hello")
             await tell(type="hello.ok", ownOrigins=[], keepMinutes={"": 30.0})
