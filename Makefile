@@ -148,7 +148,7 @@ test-wheels: wheels $(INSTALLED_WHEELS)
 	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheels/*.whl
 	rm -rf $(WHEEL_TESTS)
 	mkdir -p $(WHEEL_TESTS)
-	tar -c --exclude __pycache__ conftest.py pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
+	tar -c --exclude __pycache__ conftest.py pyproject.toml app.json *.md docs examples tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
 	cd $(WHEEL_TESTS) && export AGENTCORE_TEST_INTERPRETERS=fresh && $(call tests,$(CURDIR)/$(WHEEL_VENV)/bin/python,-m 'not source_tree and not more' $(SURFACES) $(ARGS))
 
 # The versions that a fresh installation of everything takes, without our own distributions.
