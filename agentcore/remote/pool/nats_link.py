@@ -6,12 +6,12 @@ missing ends the link; whoever needs what was in it asks over the next one.
 
 import asyncio
 import struct
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from agentcore.remote.pool.connection import NatsConnection
 from agentcore.remote.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
+from agentcore.remote.wire.outgoing import Outgoing
 from agentcore.remote.wire.peer import Peer
 
 if TYPE_CHECKING:
@@ -22,14 +22,13 @@ _PART, _TEXT, _PIECE, _TAKEN, _CLOSE = range(1, 6)
 PART_BYTES = 512 * 1024
 """The largest frame: servers of NATS take a MiB, unless they are told otherwise."""
 
-_FLOOD_BYTES = 256 * 1024 * 1024
 _PIECES_AHEAD = 32
 _PIECES_TAKEN = 16
 """So many pieces of blobs may be on their way, and after so many the other side says that it has them: NATS itself
 would take any number, and drop what a slow reader does not."""
 
 
-class NatsLink:
+class NatsLink(Outgoing):
     """Carries the frames of one peer.
 
     Args:
@@ -48,15 +47,13 @@ class NatsLink:
         on_ready: Callable[[], Awaitable[None]],
         make: Callable[["NatsLink"], Peer],
     ) -> None:
+        super().__init__()
         self._nats, self._incoming, self._outgoing, self._on_ready = nats, incoming, outgoing, on_ready
-        self._texts: deque[bytes] = deque()
-        self._held_bytes = self._taken = self._sent = self._received = 0
+        self._taken = self._number = self._received = 0
         self._parts: list[bytes] = []
         self._part_bytes = 0
         self._ahead = _PIECES_AHEAD
-        self._piece: bytes | None = None
-        self._news, self._piece_sent, self._over = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self._is_closing = self._is_lost = False
+        self._over = asyncio.Event()
         self._reason = "the connection was lost"
         self.peer = make(self)
 
@@ -75,8 +72,7 @@ class NatsLink:
             self._reason = str(exc)
         finally:
             lost()
-            self._is_lost = True
-            self._piece_sent.set()
+            self._give_up()
             if writer is not None:
                 writer.cancel()
                 await asyncio.wait({writer})
@@ -88,56 +84,26 @@ class NatsLink:
             self._reason = reason
             self._over.set()
 
-    def send_text(self, data: bytes) -> None:
-        """See `Transport`."""
-        self._texts.append(data)
-        self._held_bytes += len(data)
-        self._news.set()
-        if self._held_bytes > _FLOOD_BYTES:
-            self._texts.clear()
-            self.peer.end("the other side takes nothing any more")
-
-    async def send_binary(self, data: bytes) -> None:
-        """See `Transport`."""
-        if not self._is_lost:
-            self._piece_sent.clear()
-            self._piece = data
-            self._news.set()
-            await self._piece_sent.wait()
-        if self._is_lost:
-            raise ConnectionResetError("the connection was lost")
-
-    def close(self) -> None:
-        """See `Transport`: what waits is sent before."""
-        self._is_closing = True
-        self._news.set()
-
     # -- what goes out -----------------------------------------------------------------------------------------
 
     async def _write(self) -> None:
-        """Send what waits: all that is said first, then a piece."""
+        """Send what waits: all that is said first, then a piece, if the other side has room for one."""
         try:
-            while True:
+            while not (self._is_closing and not self._texts):
+                self._news.clear()
                 while self._texts:
-                    data = self._texts.popleft()
-                    self._held_bytes -= len(data)
-                    await self._send_in_parts(data)
+                    await self._send_in_parts(self._take_text())
                 if self._taken >= _PIECES_TAKEN:
                     taken, self._taken = self._taken, 0
                     await self._send(_TAKEN, struct.pack("!I", taken))
                 if self._piece is not None and self._ahead > 0:
-                    part, self._piece = self._piece, None
                     self._ahead -= 1
-                    await self._send(_PIECE, part)
-                    self._piece_sent.set()
-                    continue
-                if self._is_closing:
-                    await self._send(_CLOSE, b"")
-                    await self._nats.flush()
-                    break
-                self._news.clear()
-                if not self._texts:
+                    await self._send(_PIECE, self._take_piece())
+                    self._sent.set()
+                elif not self._is_closing:
                     await self._news.wait()
+            await self._send(_CLOSE, b"")
+            await self._nats.flush()
         except ConnectionError as exc:
             self.lose(str(exc))
         self._over.set()
@@ -148,8 +114,8 @@ class NatsLink:
             await self._send(_TEXT if is_last else _PART, data[begin : begin + PART_BYTES])
 
     async def _send(self, kind: int, payload: bytes) -> None:
-        self._sent += 1
-        await self._nats.publish(self._outgoing, _HEADER.pack(kind, self._sent) + payload)
+        self._number += 1
+        await self._nats.publish(self._outgoing, _HEADER.pack(kind, self._number) + payload)
 
     # -- what comes in -----------------------------------------------------------------------------------------
 

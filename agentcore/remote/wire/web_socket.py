@@ -1,11 +1,11 @@
 """A link over a WebSocket, of a client or of a server: `Transport` of a peer."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
 from agentcore.remote.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
+from agentcore.remote.wire.outgoing import Outgoing
 from agentcore.remote.wire.peer import Peer
 
 SOCKET_PATH = "/api/hosts/socket"
@@ -19,8 +19,6 @@ HEARTBEAT_SECONDS = 15.0
 
 CLOSE_SECONDS = 5.0
 """How long to wait for the other side to close, too."""
-
-_FLOOD_BYTES = 256 * 1024 * 1024
 
 
 class WebSocket(Protocol):
@@ -41,7 +39,7 @@ class WebSocket(Protocol):
     def __aiter__(self) -> AsyncIterator[Any]: ...
 
 
-class SocketLink:
+class SocketLink(Outgoing):
     """Carries the frames of one peer: what is said as text, pieces of blobs as binary messages between them.
 
     Args:
@@ -49,12 +47,8 @@ class SocketLink:
     """
 
     def __init__(self, socket: WebSocket, make: Callable[["SocketLink"], Peer]) -> None:
+        super().__init__()
         self._socket = socket
-        self._texts: deque[bytes] = deque()
-        self._held_bytes = 0
-        self._news, self._sent = asyncio.Event(), asyncio.Event()
-        self._piece: bytes | None = None
-        self._is_closing = self._is_lost = False
         self.peer = make(self)
 
     async def carry(self) -> None:
@@ -74,57 +68,24 @@ class SocketLink:
         except ConnectionError as exc:
             reason = f"the connection was lost: {exc}"
         finally:
-            self._is_lost = True
-            self._sent.set()
+            self._give_up()
             writer.cancel()
             self.peer.lose(reason)
-
-    def send_text(self, data: bytes) -> None:
-        """See `Transport`."""
-        self._texts.append(data)
-        self._held_bytes += len(data)
-        self._news.set()
-        if self._held_bytes > _FLOOD_BYTES:
-            self._texts.clear()
-            self.peer.end("the other side takes nothing any more")
-
-    async def send_binary(self, data: bytes) -> None:
-        """See `Transport`."""
-        if self._is_lost:
-            raise ConnectionResetError("the connection was lost")
-        self._sent.clear()
-        self._piece = data
-        self._news.set()
-        await self._sent.wait()
-        if self._is_lost:
-            raise ConnectionResetError("the connection was lost")
-
-    def close(self) -> None:
-        """See `Transport`: what waits is sent before."""
-        self._is_closing = True
-        self._news.set()
 
     async def _write(self) -> None:
         """Send what waits: all that is said first, then a piece."""
         try:
-            while True:
-                while self._texts:
-                    data = self._texts.popleft()
-                    self._held_bytes -= len(data)
-                    await self._socket.send_str(data.decode())
-                if self._piece is not None:
-                    part, self._piece = self._piece, None
-                    await self._socket.send_bytes(part)
-                    self._sent.set()
-                    continue
-                if self._is_closing:
-                    break
+            while not (self._is_closing and not self._texts and self._piece is None):
                 self._news.clear()
-                if not self._texts and self._piece is None:
+                while self._texts:
+                    await self._socket.send_str(self._take_text().decode())
+                if self._piece is not None:
+                    await self._socket.send_bytes(self._take_piece())
+                    self._sent.set()
+                elif not self._is_closing:
                     await self._news.wait()
         except ConnectionError:
             return  # the reader tells of it
         finally:
-            self._is_lost = True
-            self._sent.set()
+            self._give_up()
         await self._socket.close()
