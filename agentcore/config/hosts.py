@@ -70,7 +70,21 @@ class ProcessHostConfig(ConfigModel):
         return shutil.which(self.python) or self.python
 
 
-class RemoteHostConfig(ConfigModel):
+class _OtherMachines(ConfigModel):
+    """Machines whose programs go on without this server, with modules of their own app.json."""
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """None: what runs there keeps no module from running in the server."""
+        return ()
+
+    @property
+    def survives_restart(self) -> bool:
+        """Always."""
+        return True
+
+
+class RemoteHostConfig(_OtherMachines):
     """Another machine, which dials in."""
 
     kind: Annotated[
@@ -84,23 +98,13 @@ class RemoteHostConfig(ConfigModel):
         ),
     ] = KEEP_MINUTES
 
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """It runs the modules of its own app.json, and none of this one's."""
-        return ()
-
-    @property
-    def survives_restart(self) -> bool:
-        """Always: it is another machine's program."""
-        return True
-
     def keeps(self) -> dict[str, float]:
         """How long what lives there is kept, in minutes, by type of resource; empty name: all others."""
         given = self.keep_minutes
         return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}
 
 
-class PoolConfig(ConfigModel):
+class PoolConfig(_OtherMachines):
     """Many machines, which servers share over NATS."""
 
     kind: Annotated[
@@ -142,16 +146,6 @@ class PoolConfig(ConfigModel):
             "what lives there stays this server's own."
         ),
     ] = KEEP_MINUTES
-
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """None that would not run in the server: it does, for its views, and its tools are those of the pool."""
-        return ()
-
-    @property
-    def survives_restart(self) -> bool:
-        """Always: they are other machines' programs."""
-        return True
 
 
 HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig | PoolConfig, Field(discriminator="kind")]
