@@ -1,12 +1,11 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvalOrigin} from '../approval/frame/pending.js';
 import {Localized, t} from '../base/i18n.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-state.js';
 import './ac-pool-hosts.js';
-import {fact, hostCardStyles, meterOf, meters, sentence} from './host-card-styles.js';
+import {fact, hostCardStyles, meterOf, meters, sentence, waitingTools} from './host-card-styles.js';
 import {saidByHost} from './remote-host.js';
 
 /** @typedef {import('./ac-pool-hosts.js').PoolHost} PoolHost */
@@ -114,15 +113,8 @@ export class AcPoolCard extends Localized(LitElement) {
         <bdi>${saidByHost(title)}</bdi>
         ${state === 'ready' || isMissing ? nothing : html`<ac-state room="modules" .state=${state}></ac-state>`}
         ${state === 'failed' ? html`<span class="small"><bdi>${saidByHost(reason)}</bdi></span>` : html`<span class="muted small">${isMissing ? this.hosts.length ? t('hosts.poolMissing') : nothing : t('hosts.tools', {n: tools})}</span>`}
-        ${waiting ? this._waiting(waiting) : nothing}
+        ${waiting ? waitingTools(waiting) : nothing}
       </li>`;
-  }
-
-  /** Tools that nobody has seen yet are offered to no model. @param {number} n */
-  _waiting(n) {
-    const said = html`<ac-icon name="shield-alert"></ac-icon>${t('hosts.toolsWait', {n})}`;
-    if (!approvalOrigin) return html`<span class="badge warn">${said}</span>`;
-    return html`<a class="badge warn" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('hosts.toolsWaitHint')}>${said}</a>`;
   }
 
   /** How a host is started: what there is to do where there is none. @param {Pool} pool */

@@ -1,11 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvalOrigin} from '../approval/frame/pending.js';
 import {formatDay, formatDuration, formatTime, Localized, t} from '../base/i18n.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-icon.js';
 import '../ui/ac-state.js';
-import {fact, hostCardStyles} from './host-card-styles.js';
+import {fact, hostCardStyles, waitingTools} from './host-card-styles.js';
 import {actionsFor, isUp, saidByHost} from './remote-host.js';
 
 /** @typedef {import('./remote-host.js').RemoteHost} RemoteHost */
@@ -107,15 +106,8 @@ export class AcRemoteHostCard extends Localized(LitElement) {
         <bdi>${saidByHost(title, TITLE_CHARACTERS)}</bdi>
         ${state === 'ready' ? nothing : html`<ac-state room="modules" .state=${state}></ac-state>`}
         ${state === 'failed' ? html`<span class="said small"><bdi>${saidByHost(reason)}</bdi></span>` : html`<span class="muted small">${t('hosts.tools', {n: tools})}</span>`}
-        ${waiting ? this._waiting(waiting) : nothing}
+        ${waiting ? waitingTools(waiting) : nothing}
       </li>`;
-  }
-
-  /** Tools that nobody has seen yet are offered to no model. @param {number} n */
-  _waiting(n) {
-    const said = html`<ac-icon name="shield-alert"></ac-icon>${t('hosts.toolsWait', {n})}`;
-    if (!approvalOrigin) return html`<span class="badge warn">${said}</span>`;
-    return html`<a class="badge warn" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('hosts.toolsWaitHint')}>${said}</a>`;
   }
 
   /** @param {RemoteHost} known */

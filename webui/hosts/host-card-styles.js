@@ -1,11 +1,21 @@
-/** What cards of hosts have in common: their look, a fact with its name, and how much of something is used. */
+/** What cards of hosts have in common: their look, a fact with its name, how much is used, and tools that wait. */
 import {css, html} from 'lit';
+import {approvalOrigin} from '../approval/frame/pending.js';
+import {t} from '../base/i18n.js';
+import '../ui/ac-icon.js';
 
 /** @param {string} name @param {unknown} value @param {string} [kind] */
 export const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${name}</dt><dd>${value}</dd></div>`;
 
 /** @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Tools that nobody has seen yet are offered to no model. @param {number} n */
+export function waitingTools(n) {
+  const said = html`<ac-icon name="shield-alert"></ac-icon>${t('hosts.toolsWait', {n})}`;
+  if (!approvalOrigin) return html`<span class="badge warn">${said}</span>`;
+  return html`<a class="badge warn" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('hosts.toolsWaitHint')}>${said}</a>`;
+}
 
 /** From this share of its bound on, something is shown as scarce. */
 const SCARCE = 0.85;
