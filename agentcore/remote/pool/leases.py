@@ -110,15 +110,20 @@ class Leases:
 
     async def renew(self) -> None:
         """Renew all of them, again and again. Ends when it is cancelled."""
+        from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
+
         while True:
             await asyncio.sleep(self._keep_s / _RENEWALS)
             for resource_id, number in list(self.held.items()):
                 try:
                     await self._nats.wait()
                     renewed = await self._bucket_now().update(self._key(resource_id), b"", last=number)
-                except Exception as exc:  # noqa: BLE001 - NATS is away, or the lease is another's: the next call says so
-                    log.warning("lease_not_renewed", resource_id=resource_id, reason=str(exc))
+                except KeyWrongLastSequenceError:
+                    log.warning("lease_taken_over", resource_id=resource_id)
                     self.held.pop(resource_id, None)
+                    continue
+                except Exception as exc:  # noqa: BLE001 - NATS is away: the number counts for as long as nobody takes over
+                    log.warning("lease_not_renewed", resource_id=resource_id, reason=str(exc))
                     continue
                 if resource_id in self.held:
                     self.held[resource_id] = renewed
