@@ -98,6 +98,8 @@ def agent(
             f"{called!r} cannot be a host's name: up to 40 small letters, digits, _ and -, a letter first",
             hint="choose one with --name",
         )
+    if pool is None and (key is not None or labels):
+        raise CliError("--key and --label are of a pool", hint="name the pool with --pool")
     keep_secrets()
     configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
     config = load_config(config_path, os.environ)

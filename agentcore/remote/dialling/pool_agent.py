@@ -178,6 +178,7 @@ class PoolAgent:
     def _announcement(self) -> Announcement:
         return Announcement(
             member=self._membership.name,
+            protocol=PROTOCOL,
             instance=self._instance,
             version=__version__,
             labels=list(self._membership.labels),

@@ -123,6 +123,9 @@ class PoolMember(Machine):
         former, self.announced = self.announced, said
         self._records.set_drained(self.name, is_drained=said.is_drained)
         self._has_said.set()
+        if said.protocol != PROTOCOL:
+            self._standing.become("away", f"it speaks {said.protocol!r}, and this server {PROTOCOL!r}")
+            return
         has_link = said.links.get(self._pool.server) == self._link_id
         is_old = self._loop.time() - self._opened_at > _LINK_SECONDS
         if self._carrier is not None and (

@@ -28,6 +28,7 @@ class Announcement(_Said):
     """A host is there.
 
     Args:
+        protocol: What it speaks over links.
         instance: The start of its program.
         capacity: How many resources may live in it.
         used: How many do, with those that it has promised room.
@@ -37,6 +38,7 @@ class Announcement(_Said):
 
     member: MemberName
     instance: Id
+    protocol: Annotated[str, Field(max_length=100)]
     version: Annotated[str, Field(max_length=100)] = ""
     labels: Annotated[list[Label], Field(max_length=LABELS)] = []
     capacity: Annotated[int, Field(ge=1)]

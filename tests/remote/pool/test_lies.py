@@ -33,6 +33,7 @@ class Liar:
         self.goodbye: asyncio.Queue[str] = asyncio.Queue()
         self.link: OpenLink | None = None
         self.number = 0
+        self.protocol = PROTOCOL
         self._signing = None
 
     async def begin(self):
@@ -43,7 +44,9 @@ class Liar:
     async def announce(self, name=None, **said):
         """Say that it is there."""
         links = {} if self.link is None else {self.link.server: self.link.link}
-        mine = Announcement(member=name or self.name, instance="a" * 16, capacity=9, used=0, links=links)
+        mine = Announcement(
+            member=name or self.name, protocol=self.protocol, instance="a" * 16, capacity=9, used=0, links=links
+        )
         body = json.loads(mine.encoded()) | said
         await self.client.publish(FARM.alive(self.name), json.dumps(body).encode())
 
@@ -178,6 +181,15 @@ async def test_host_that_lies_is_cut_off_with_the_reason(pool, lie, reason):
         await liar.opened.get()
         await lie(liar)
         assert reason in await liar.goodbye.get()
+
+
+async def test_host_of_another_version_is_refused_with_the_reason(pool):
+    server, liar = pool
+    async with asyncio.timeout(WAIT_S):
+        await liar.opened.get()
+        liar.protocol = "agentcore.host.9"
+        while "agentcore.host.9" not in (await server.host("farm.liar"))["reason"]:
+            await asyncio.sleep(0.05)
 
 
 async def test_frame_that_was_lost_ends_the_link_and_the_next_one_begins_anew(pool):
