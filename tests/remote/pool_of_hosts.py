@@ -4,13 +4,12 @@ import asyncio
 import contextlib
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.programs import find
-from tests.remote.two_machines import WAIT_S, Agent, Place, Server
+from tests.remote.two_machines import WAIT_S, Agent, Place, Server, dialling
 
 COUNTING = '''
 import asyncio, os
@@ -118,11 +117,11 @@ async def nats_running(folder: Path, config: str = "") -> AsyncIterator[Nats]:
         await nats.kill()
 
 
-def pool_place(folder: Path, nats: Nats, *modules: str, **pool: object) -> Place:
-    """A server's machine whose pool is `farm`."""
+def pool_place(folder: Path, nats: Nats, *modules: str, models: object = None, **pool: object) -> Place:
+    """A server's machine whose pool is `farm`; `models`: those of chats."""
     farm = {"kind": "nats", "servers": [nats.address], "modules": list(modules), **pool}
     approvals = {"mode": "allow"}
-    return Place(folder, modules=[], hosts={"farm": farm}, approvals=approvals)
+    return Place(folder, modules=[], hosts={"farm": farm}, approvals=approvals, models=models or {})
 
 
 def member_place(folder: Path) -> Place:
@@ -135,26 +134,12 @@ def member_place(folder: Path) -> Place:
 @asynccontextmanager
 async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncIterator[Agent]:
     """`agentcore agent --pool farm`; it may have been killed at the end."""
-    words = ("agent", "--server", nats.address, "--pool", "farm", "--name", name, *arguments)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-u", "-m", "agentcore", *words),
-        cwd=place.folder,
-        env=place.environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        limit=1 << 24,
-    )
-    agent = Agent(process)
-    reading = asyncio.create_task(agent.read())
-    try:
-        yield agent
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        await process.wait()
-        await reading
+    async with dialling(place, nats.address, name, "--pool", "farm", *arguments) as agent:
+        try:
+            yield agent
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                agent.send(signal.SIGCONT)  # a test may have stopped it
 
 
 async def members_running(server: Server, *names: str) -> None:

@@ -98,6 +98,26 @@ class Server:
         await self.process.wait()
 
 
+class Turn:
+    """One turn of a chat, followed by its events."""
+
+    def __init__(self, server: Server, session_id: str) -> None:
+        self._server, self.session_id = server, session_id
+        self.seen: list[dict[str, Any]] = []
+
+    async def follow(self) -> None:
+        """Send a message, and read the events of the turn to its end."""
+        path = f"/api/events?types=session.*&session_id={self.session_id}"
+        async with self._server._client.get(path) as events:
+            await events.content.readline()
+            await self._server.post(f"/api/sessions/{self.session_id}/messages", text="do it all")
+            async for line in events.content:
+                if line.startswith(b"data: "):
+                    self.seen.append(json.loads(line[6:]))
+                    if self.seen[-1]["type"] == "session.finished":
+                        return
+
+
 class Agent:
     """`agentcore agent` that runs on another machine."""
 

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import aiohttp
 import pytest
@@ -16,7 +15,7 @@ from tests.chat.conftest import Provider, provider
 from tests.remote.network.far_away import PROXY_PORT, FarAway, far_away, near_place, why_not
 from tests.remote.network.linked import until
 from tests.remote.network.machine import MACHINE, ROUTER
-from tests.remote.two_machines import WAIT_S, Place, Server
+from tests.remote.two_machines import WAIT_S, Place, Server, Turn
 
 __all__ = ["provider"]
 
@@ -76,26 +75,6 @@ async def _site(away: FarAway) -> AsyncIterator[None]:
     assert process.stdout is not None
     await process.stdout.readline()
     yield
-
-
-class Turn:
-    """One turn of a chat, followed by its events."""
-
-    def __init__(self, server: Server, session_id: str) -> None:
-        self._server, self.session_id = server, session_id
-        self.seen: list[dict[str, Any]] = []
-
-    async def follow(self) -> None:
-        """Read its events to its end."""
-        path = f"/api/events?types=session.*&session_id={self.session_id}"
-        async with self._server._client.get(path) as events:
-            await events.content.readline()
-            await self._server.post(f"/api/sessions/{self.session_id}/messages", text="do it all")
-            async for line in events.content:
-                if line.startswith(b"data: "):
-                    self.seen.append(json.loads(line[6:]))
-                    if self.seen[-1]["type"] == "session.finished":
-                        return
 
 
 @asynccontextmanager

@@ -36,35 +36,35 @@ async def keys(tmp_path):
     return "authorization { users = [\n" + "".join(users) + "] }\n"
 
 
-async def test_hosts_and_servers_with_keys_work_together_and_nobody_without_one(tmp_path, keys):
+@contextlib.asynccontextmanager
+async def _with_keys(folder, keys, module, place_of):
+    """A pool that wants keys, with two hosts and a server."""
     async with contextlib.AsyncExitStack() as held:
-        nats = await held.enter_async_context(nats_running(tmp_path / "nats", keys))
+        nats = await held.enter_async_context(nats_running(folder / "nats", keys))
         for name in ("one", "two"):
-            words = ("--key", str(tmp_path / f"{name}.seed"), "--capacity", "1")
-            await held.enter_async_context(member(member_place(tmp_path / name), nats, name, *words))
-        place = pool_place(tmp_path / "near", nats, "counting", key=str(tmp_path / "server.seed"))
+            words = ("--key", str(folder / f"{name}.seed"), "--capacity", "1")
+            await held.enter_async_context(member(place_of(folder / name), nats, name, *words))
+        place = pool_place(folder / "near", nats, module, key=str(folder / "server.seed"))
         server = await held.enter_async_context(serving(place))
         await members_running(server, "one", "two")
+        yield nats, server
+
+
+async def test_hosts_and_servers_with_keys_work_together_and_nobody_without_one(tmp_path, keys):
+    async with _with_keys(tmp_path, keys, "counting", member_place) as (nats, server):
         for turn in (1, 2):
             for session in ("a", "b"):
                 said = await server.call("count", session_id=session)
                 assert said["ok"], said
                 assert said["data"]["count"] == turn
         assert (await server.call("draw", size=500_000))["ok"]
-        other = await held.enter_async_context(member(member_place(tmp_path / "three"), nats, "three"))
-        await other.said("(?i)authorization")
-        assert await server.host("farm.three") is None
+        async with member(member_place(tmp_path / "three"), nats, "three") as other:
+            await other.said("(?i)authorization")
+            assert await server.host("farm.three") is None
 
 
 async def test_modules_of_hosts_with_keys_store_what_the_others_find(tmp_path, keys):
-    async with contextlib.AsyncExitStack() as held:
-        nats = await held.enter_async_context(nats_running(tmp_path / "nats", keys))
-        for name in ("one", "two"):
-            words = ("--key", str(tmp_path / f"{name}.seed"), "--capacity", "1")
-            await held.enter_async_context(member(storing_place(tmp_path / name), nats, name, *words))
-        place = pool_place(tmp_path / "near", nats, "storing", key=str(tmp_path / "server.seed"))
-        server = await held.enter_async_context(serving(place))
-        await members_running(server, "one", "two")
+    async with _with_keys(tmp_path, keys, "storing", storing_place) as (_, server):
         for text in ("first", "last"):
             assert await say(server, "store", "a", name="it", text=text, times=100_000) == "stored"
         assert await say(server, "look", "b", name="it") == "last" * 5
