@@ -1,6 +1,6 @@
-"""The plan of the house, read from the imports: no circle of files or of rooms, and no room that is too full.
+"""Imports between files and folders form no cycle, and surfaces import packages by their `__init__`.
 
-What is imported for types alone counts as well: a reader follows these arrows too.
+Imports for type checking count as well, because a reader follows them too.
 """
 
 import ast
@@ -11,8 +11,6 @@ from pathlib import Path, PurePath
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOM_FILES = 20
-FILE_LINES = 450
 
 HOUSES = ("agentcore", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("plugins/*/src/*/")))
 
@@ -100,19 +98,6 @@ def test_no_files_import_each_other_in_a_circle(house):
 @pytest.mark.parametrize("house", HOUSES)
 def test_no_rooms_that_lie_side_by_side_import_each_other_in_a_circle(house):
     assert [(folder, found) for folder, graph in rooms(house) if (found := circles(graph))] == []
-
-
-@pytest.mark.parametrize("house", HOUSES)
-def test_no_folder_holds_more_files_than_one_can_look_over(house):
-    folders = {parent for path in files(house) for parent in path.parents}
-    counts = {folder.as_posix(): sum(path.parent == folder for path in files(house)) for folder in folders}
-    assert {folder: count for folder, count in counts.items() if count > ROOM_FILES} == {}
-
-
-@pytest.mark.parametrize("house", HOUSES)
-def test_no_file_is_longer_than_one_can_read_at_once(house):
-    lines = {path.as_posix(): len((ROOT / house / path).read_bytes().splitlines()) for path in files(house)}
-    assert {path: count for path, count in lines.items() if count > FILE_LINES} == {}
 
 
 def test_a_circle_is_found_wherever_the_import_stands():
