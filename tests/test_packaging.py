@@ -78,3 +78,21 @@ def test_plugins_need_the_runtime_by_its_own_name():
     for folder in PLUGINS:
         names = {text.partition("[")[0] for text in project(folder)["project"]["dependencies"]}
         assert "agentcore-runtime" in names, folder.name
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_each_distribution_contains_the_licence(folder):
+    described = project(folder)["project"]
+    assert described["license"] == "Apache-2.0"
+    assert described["license-files"] == ["LICENSE"]
+    assert (folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+
+
+def test_licences_of_vendored_libraries_are_listed():
+    table = (ROOT / "docs" / "licences.md").read_text()
+    manifests = [ROOT / "webui" / "vendor" / "manifest.json", *ROOT.glob("plugins/*/src/**/vendor/manifest.json")]
+    for manifest in manifests:
+        for library in json.loads(manifest.read_text())["libraries"]:
+            path = (manifest.parent / library["licenceFile"]).relative_to(ROOT).as_posix()
+            row = next(line for line in table.splitlines() if path in line)
+            assert library["version"] in row
