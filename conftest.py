@@ -34,6 +34,8 @@ settings.load_profile("repeatable")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+pytest_plugins = ["tests.support.servers"]
+
 ROOT = Path(__file__).parent
 CHROMIUM = programs.find("chromium")
 FLAGS = [

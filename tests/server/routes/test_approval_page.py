@@ -7,12 +7,9 @@ from agentcore.api import tool
 from agentcore.host.calls.call import CallRequest
 from tests.server.approving import MODEL, Browser, Notes, approver, let_wait, page, send_again
 
+SERVER = {"modules": [Notes]}
+
 pytestmark = pytest.mark.spec("S2")
-
-
-@pytest.fixture
-async def server(agentcore_client):
-    return await agentcore_client([Notes])
 
 
 @pytest.fixture

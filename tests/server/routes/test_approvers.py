@@ -10,14 +10,11 @@ from agentcore.host.calls.call import CallRequest
 from agentcore.server.routes import ROUTES
 from tests.server.approving import MODEL, Notes, a_client, approver, let_wait, new_code, page, pair, paired, send_again
 
+SERVER = {"modules": [Notes]}
+
 pytestmark = pytest.mark.spec("K11", "S2")
 
 LIMIT_S = 60
-
-
-@pytest.fixture
-async def server(agentcore_client):
-    return await agentcore_client([Notes])
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.host.calls.call import CallRequest
 from tests.server.approving import MODEL, Notes, approver, page
 
+SERVER = {"modules": [Notes]}
+
 pytestmark = [pytest.mark.spec("S2"), pytest.mark.spec("K3")]
 
 CLOCK = '''
@@ -23,11 +25,6 @@ class Clock(Module):
         """Return the time."""
         return "now"
 '''
-
-
-@pytest.fixture
-async def server(agentcore_client):
-    return await agentcore_client([Notes])
 
 
 @pytest.fixture
