@@ -5,6 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentcore.api import Workspace
+from agentcore.cli.clients.catalog import CLIENTS, AgentClient
 from agentcore.files.protection import Protection
 
 
@@ -117,3 +118,29 @@ def test_link_that_leads_out_is_judged_by_its_own_place(root: Path) -> None:
     assert not is_protected(root, "src/out")
     assert not is_protected(root, "src/loop")
     assert is_protected(root, ".git/out")
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
+def test_files_that_a_known_client_reads_in_a_project_are_protected(client: AgentClient) -> None:
+    assert client.project_files or client.name == "claude-desktop"  # which opens no projects
+    unprotected = [path for path in client.project_files if not Protection().covers(("project", *path.split("/")))]
+    assert unprotected == []
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize(
+    "path",
+    [".nvim.lua", ".hg/hgrc", ".jj/repo/config.toml", ".agents/skills/x/run.py", ".kiro/settings/mcp.json",
+     ".qwen/settings.json", "QWEN.md", "crush.json", ".helix/languages.toml", ".amazonq/mcp.json",
+     ".junie/guidelines.md", ".trae/mcp.json", "mise.toml", ".cargo/config.toml", ".config/zed/settings.json",
+     ".bash_aliases", ".tmux.conf", "x.sublime-project", ".lefthook.yml", ".devcontainer.json", ".pdbrc",
+     "skills/x/SKILL.md", ".kilocode/mcp.json"],
+)  # fmt: skip
+def test_files_of_common_editors_shells_and_agents_are_protected(path: str) -> None:
+    assert Protection().covers(path.split("/"))
+
+
+def test_ordinary_files_of_other_version_control_systems_are_not_protected() -> None:
+    assert not Protection().covers((".hg", "store", "00changelog.i"))
+    assert not Protection().covers((".jj", "repo", "store", "x"))

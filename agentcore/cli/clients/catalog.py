@@ -29,6 +29,8 @@ class AgentClient:
         removes: The same for removing it.
         command_locates: Finds the file that its own command writes; None: the same file.
         is_running: Names of processes while which its file must not be changed.
+        project_files: What it reads in a project: settings, servers that it starts, instructions. Paths relative to
+            the project's folder; agentcore protects them from tools.
     """
 
     name: str
@@ -43,6 +45,7 @@ class AgentClient:
     removes: Callable[[str], Sequence[str]] | None = None
     command_locates: Callable[[], Path] | None = None
     is_running: tuple[str, ...] = ()
+    project_files: tuple[str, ...] = ()
 
     def entry(self, reach: Reach) -> dict[str, Any]:
         """Our entry, in the client's form."""
@@ -94,6 +97,14 @@ _CLIENTS = (
         waits=True,
         adds=lambda name, reach: ("claude", "mcp", "add", "--scope", "user", name, "--", reach.command, *reach.args),
         removes=lambda name: ("claude", "mcp", "remove", "--scope", "user", name),
+        project_files=(
+            ".mcp.json",
+            ".claude/settings.json",
+            ".claude/settings.local.json",
+            ".claude/skills/x/SKILL.md",
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+        ),
     ),
     AgentClient(
         "claude-desktop",
@@ -110,6 +121,7 @@ _CLIENTS = (
         ("mcpServers",),
         _command,
         lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+        project_files=(".cursor/mcp.json", ".cursor/rules/x.mdc", ".cursorrules", "AGENTS.md"),
     ),
     AgentClient(
         "windsurf",
@@ -118,6 +130,7 @@ _CLIENTS = (
         ("mcpServers",),
         _command,
         lambda reach: {"serverUrl": reach.url, "headers": _bearer(reach)},
+        project_files=(".windsurf/rules/x.md", ".windsurfrules", "AGENTS.md"),
     ),
     AgentClient(
         "vscode",
@@ -128,6 +141,17 @@ _CLIENTS = (
         lambda reach: {"type": "http", "url": reach.url, "headers": _bearer(reach)},
         adds=lambda name, reach: ("code", "--add-mcp", json.dumps({"name": name, "type": "stdio", **_command(reach)})),
         command_locates=_application(("Code", "User", "mcp.json"), ("Code", "User", "mcp.json")),
+        project_files=(
+            ".vscode/mcp.json",
+            ".vscode/tasks.json",
+            ".vscode/settings.json",
+            "x.code-workspace",
+            ".github/copilot-instructions.md",
+            ".github/instructions/x.instructions.md",
+            ".github/prompts/x.prompt.md",
+            ".github/chatmodes/x.chatmode.md",
+            "AGENTS.md",
+        ),
     ),
     AgentClient(
         "codex",
@@ -144,6 +168,7 @@ _CLIENTS = (
         waits=True,
         adds=lambda name, reach: ("codex", "mcp", "add", name, "--", reach.command, *reach.args),
         removes=lambda name: ("codex", "mcp", "remove", name),
+        project_files=(".codex/config.toml", ".agents/skills/x/SKILL.md", "AGENTS.md", "AGENTS.override.md"),
     ),
     AgentClient(
         "gemini",
@@ -153,6 +178,7 @@ _CLIENTS = (
         lambda reach: {**_command(reach), "timeout": CALL_SECONDS * 1000},
         lambda reach: {"httpUrl": reach.url, "headers": _bearer(reach), "timeout": CALL_SECONDS * 1000},
         waits=True,
+        project_files=(".gemini/settings.json", ".gemini/commands/x.toml", "GEMINI.md"),
     ),
     AgentClient(
         "goose",
@@ -177,6 +203,7 @@ _CLIENTS = (
         },
         format="yaml",
         waits=True,
+        project_files=(".goosehints", ".goose/memory/x.txt", ".config/goose/config.yaml", "AGENTS.md"),
     ),
     AgentClient(
         "zed",
@@ -185,6 +212,7 @@ _CLIENTS = (
         ("context_servers",),
         lambda reach: {**_command(reach), "env": {}},
         lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+        project_files=(".zed/settings.json", ".zed/tasks.json", ".zed/debug.json", ".rules", "AGENTS.md"),
     ),
     AgentClient(
         "opencode",
@@ -193,6 +221,7 @@ _CLIENTS = (
         ("mcp",),
         lambda reach: {"type": "local", "command": [reach.command, *reach.args], "enabled": True, "environment": {}},
         lambda reach: {"type": "remote", "url": reach.url, "enabled": True, "headers": _bearer(reach)},
+        project_files=("opencode.json", "opencode.jsonc", ".opencode/plugin/x.ts", ".opencode/agent/x.md", "AGENTS.md"),
     ),
 )
 
