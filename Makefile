@@ -109,11 +109,12 @@ screenshots: dev
 
 wheels: dev
 	rm -rf build/wheels
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheels . $(PLUGINS:%=./%)
+	@for folder in . $(PLUGINS); do (cd $$folder && $(abspath $(BIN))/python -m hatchling build -t wheel -d $(CURDIR)/build/wheels >/dev/null) || exit 1; done
 
 test-wheels: wheels
 	$(BIN)/python .ci/wheel_files.py build/wheels
-	$(BIN)/python .ci/wheel_smoke.py build/wheels build/venv-wheels
+	@$(PYTHON) scripts/install.py wheels build/wheels --venv build/venv-wheels
+	build/venv-wheels/bin/python -I .ci/wheel_smoke.py "$$($(PYTHON) -m tests.programs chromium)"
 
 # The versions that a fresh installation of everything takes, without our own distributions.
 constraints:

@@ -1,12 +1,13 @@
 """Install agentcore and its modules from this clone into a virtual environment.
 
 Usage: install.py {run,dev} [--venv FOLDER]
+       install.py wheels FOLDER --venv FOLDER
 
 `run` installs what `make run` needs: the core and the modules that app.json lists. `dev` installs every module and what
 the tests and checks need. Packages are installed by uv, which is itself installed into the environment first; pip is
 used where uv cannot be installed or fails. Nothing is installed again unless a pyproject.toml or the constraints
 changed, or a distribution is missing. An environment that was moved or does not run, or whose installation was
-interrupted, is created again.
+interrupted, is created again. `wheels` installs the wheels of a folder into an environment that it always creates.
 
 Runs with the system's Python before anything is installed: standard library only.
 """
@@ -30,6 +31,7 @@ OLDEST = (3, 11)
 EXTRAS = {"run": ("chat", "mcp"), "dev": ("testing", "dev")}
 """Optional dependencies of the core that each purpose installs."""
 CONSTRAINTS = ROOT / "constraints.txt"
+CORE = "agentcore_runtime"
 MODULES = "agentcore.modules"
 FAMILIES = "agentcore.module_families"
 
@@ -190,7 +192,7 @@ class Environment:
             self._create()
         self._unfinished.touch()
         try:
-            self._install(wanted)
+            self._install(wanted.arguments, f"the core, {len(wanted.plugins)} packages of modules")
         except InstallError:
             self._unfinished.unlink()  # an installer that fails leaves what it found
             raise
@@ -201,6 +203,13 @@ class Environment:
         self._state.write_text(json.dumps(state, indent=1), encoding="utf-8")
         self._unfinished.unlink()
 
+    def install_wheels(self, folder: Path) -> None:
+        """Install the wheels of a folder, in an environment that is created again."""
+        wheels = {path.name.partition("-")[0]: str(path) for path in sorted(folder.glob("*.whl"))}
+        wheels[CORE] += f"[{','.join(EXTRAS['run'])}]"
+        self._create()
+        self._install(list(wheels.values()), f"{len(wheels)} wheels")
+
     def _create(self) -> None:
         version = ".".join(map(str, sys.version_info[:3]))
         _report(f"Creating the virtual environment {_relative(self._folder)} with Python {version}")
@@ -209,24 +218,24 @@ class Environment:
                 "The virtual environment could not be created. On Debian and Ubuntu: apt install python3-venv"
             )
 
-    def _install(self, wanted: Wanted) -> None:
+    def _install(self, arguments: list[str], what: str) -> None:
         environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONSTRAINT": str(CONSTRAINTS)}
         pip = [self._python, "-m", "pip", "install", "--quiet"]
         if not self._uv.exists():
             _report("Installing uv, which installs the packages")
             subprocess.run([*pip, "uv"], check=False, env=environment)
-        _report(f"Installing the core, {len(wanted.plugins)} packages of modules and what they need")
-        if self._uv.exists() and self._install_with_uv(wanted):
+        _report(f"Installing {what} and what they need")
+        if self._uv.exists() and self._install_with_uv(arguments):
             return
         _report("uv cannot be used here: installing with pip, which may take some minutes")
-        if subprocess.run([*pip, *wanted.arguments], check=False, env=environment).returncode:
+        if subprocess.run([*pip, *arguments], check=False, env=environment).returncode:
             raise InstallError("The packages could not be installed: see the messages above, and run it again.")
 
-    def _install_with_uv(self, wanted: Wanted) -> bool:
+    def _install_with_uv(self, arguments: list[str]) -> bool:
         command = [self._uv, "pip", "install", "--python", self._python, "--constraint", CONSTRAINTS]
         environment = os.environ | self._uv_settings()
         with subprocess.Popen(
-            [*command, *wanted.arguments], env=environment, stderr=subprocess.PIPE, text=True, errors="replace"
+            [*command, *arguments], env=environment, stderr=subprocess.PIPE, text=True, errors="replace"
         ) as process:
             assert process.stderr is not None  # noqa: S101 - asked for above
             for line in process.stderr:
@@ -297,16 +306,19 @@ def main() -> int:
         )
         return 1
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("purpose", choices=sorted(EXTRAS))
+    parser.add_argument("purpose", choices=[*EXTRAS, "wheels"])
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "build" / "wheels", help="of wheels")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="the environment's folder (default: .venv)")
     options = parser.parse_args()
-    wanted = find_wanted(options.purpose)
     environment = Environment(options.venv.absolute())
-    if environment.has(wanted):
-        return 0
     began = time.monotonic()
     try:
-        environment.install(wanted)
+        if options.purpose == "wheels":
+            environment.install_wheels(options.folder)
+        elif environment.has(wanted := find_wanted(options.purpose)):
+            return 0
+        else:
+            environment.install(wanted)
     except InstallError as error:
         _report(str(error))
         return 1

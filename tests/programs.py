@@ -1,4 +1,7 @@
-"""The programs that some tests need, by the Debian package that provides them. Standard library only."""
+"""The programs that some tests need, by the Debian package that provides them. Standard library only.
+
+`python3 -m tests.programs PACKAGE` prints the path of its program, or nothing.
+"""
 
 import os
 import shutil
@@ -43,3 +46,7 @@ def missing() -> list[str]:
 def program_names() -> list[str]:
     """Return the names of all programs that tests look for."""
     return [name for names in _NAMES.values() for name in names]
+
+
+if __name__ == "__main__":
+    print(*filter(None, map(find, sys.argv[1:])))
