@@ -116,12 +116,12 @@ test-wheels: wheels
 	@$(PYTHON) scripts/install.py wheels build/wheels --venv build/venv-wheels
 	build/venv-wheels/bin/python -I .ci/wheel_smoke.py "$$($(PYTHON) -m tests.programs chromium)"
 
-# The versions that a fresh installation of everything takes, without our own distributions.
-constraints:
-	rm -rf build/venv-constraints
-	$(PYTHON) -m venv build/venv-constraints
-	build/venv-constraints/bin/python -m pip install --quiet '.[testing,dev]' uv $(PLUGINS:%=./%)
-	build/venv-constraints/bin/python -m pip freeze | grep -v -i '^agentcore-\|^-e\|^#\| @ ' | LC_ALL=C sort -f > constraints.txt
+# The newest versions that the oldest supported Python accepts, without our own distributions.
+constraints: dev
+	mkdir -p build
+	printf '%s\n' '-e .[testing,dev]' $(PLUGINS:%='-e ./%') uv > build/constraints.in
+	$(BIN)/uv pip compile --quiet --python-version 3.11.0 --no-annotate --no-header build/constraints.in | \
+		grep '^[A-Za-z0-9].*==' > constraints.txt
 
 clean:
 	rm -rf build dist $(VENV)

@@ -18,6 +18,10 @@ def project(folder: Path) -> dict:
     return tomllib.loads((folder / "pyproject.toml").read_text())
 
 
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def test_constraints_pin_others_and_not_ourselves():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line) for line in lines)
@@ -27,11 +31,11 @@ def test_constraints_pin_others_and_not_ourselves():
 @pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
 def test_each_dependency_is_pinned(folder):
     lines = (ROOT / "constraints.txt").read_text().splitlines()
-    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    pinned = {normalised(line.partition("==")[0]) for line in lines}
     described = project(folder)["project"]
     extras = described.get("optional-dependencies", {}).values()
     wanted = [*described["dependencies"], *(text for extra in extras for text in extra)]
-    names = {re.match(r"[A-Za-z0-9._-]+", text).group().lower().replace("_", "-") for text in wanted}
+    names = {normalised(re.match(r"[A-Za-z0-9._-]+", text).group()) for text in wanted}
     assert {name for name in names - pinned if not name.startswith("agentcore-")} == set()
 
 

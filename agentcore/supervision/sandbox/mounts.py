@@ -44,7 +44,7 @@ _KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats"
 def system(kernel: Sequence[str]) -> Iterator[str]:
     """The whole system to read, with a `/tmp` of the command's own.
 
-    The Python in use can be read where it is below such a folder as well, or a command that starts it would not find it.
+    The Python in use can be read below such a folder as well: commands start it, and what is installed in it.
 
     Args:
         kernel: What `kernel` gave.
