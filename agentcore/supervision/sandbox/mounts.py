@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,6 +36,7 @@ _ENVIRONMENT_CREDENTIALS = ("XAUTHORITY", "ICEAUTHORITY", "KUBECONFIG", "NETRC")
 # sockets of other programs lie here, through which a command could have things done outside
 _SOCKETS = ("/run", "/var/run")
 _RESOLVER = "/run/systemd/resolve"
+_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
 # read by nobody but debuggers, and more than a command has to know; runc and podman hide the same
 _KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats", "sched_debug")
 
@@ -42,15 +44,21 @@ _KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats"
 def system(kernel: Sequence[str]) -> Iterator[str]:
     """The whole system to read, with a `/tmp` of the command's own.
 
+    The Python in use can be read below such a folder as well: commands start it, and what is installed in it.
+
     Args:
         kernel: What `kernel` gave.
     """
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *kernel)
-    yield from ("--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/dev/shm")  # noqa: S108
+    for folder in _TEMPORARY:
+        yield from ("--tmpfs", folder)
     for sockets in _SOCKETS:
         if os.path.isdir(sockets) and not os.path.islink(sockets):  # noqa: PTH112, PTH114
             yield from ("--tmpfs", sockets)
     yield from ("--ro-bind-try", _RESOLVER, _RESOLVER)
+    for prefix in dict.fromkeys(os.path.realpath(path) for path in (sys.base_prefix, sys.prefix)):
+        if any(prefix.startswith(f"{folder}/") for folder in (*_TEMPORARY, *_SOCKETS)):
+            yield from ("--ro-bind-try", prefix, prefix)
 
 
 def hidden(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:

@@ -4,6 +4,8 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,21 @@ async def test_command_writes_in_the_workspace_and_nowhere_else(sandboxed, root,
     assert not Path("/etc/x").exists()
     assert not Path("/tmp/t").exists()
     assert "private tmp" in result.data["output"]
+
+
+@confined
+async def test_python_of_the_server_can_be_read_below_a_temporary_folder_and_nothing_beside_it(start, monkeypatch):
+    with tempfile.TemporaryDirectory(prefix="agentcore-test-", dir="/var/tmp") as folder:
+        environment = Path(folder) / "venv"
+        environment.mkdir()
+        (environment / "pyvenv.cfg").write_text("the environment")
+        (Path(folder) / "beside").write_text("somebody's")
+        monkeypatch.setattr(sys, "prefix", str(environment))
+        host = await start(sandbox="require")
+        result = await host.call("bash", command=f"cat {environment}/pyvenv.cfg; touch {environment}/x; ls {folder}")
+        assert "the environment" in result.data["output"]
+        assert "Read-only file system" in result.data["output"]
+        assert "beside" not in result.data["output"]
 
 
 @confined
