@@ -10,6 +10,13 @@ from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.report import Report
+from agentcore.api.requirement import (
+    LocalizedText,
+    ReportProgress,
+    Requirement,
+    RequirementInfo,
+    RequirementStatus,
+)
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
@@ -49,6 +56,7 @@ __all__ = [
     "HeldPaths",
     "HostInfo",
     "Image",
+    "LocalizedText",
     "LogLevel",
     "Login",
     "LoginState",
@@ -60,7 +68,11 @@ __all__ = [
     "Principal",
     "Recording",
     "Report",
+    "ReportProgress",
     "Request",
+    "Requirement",
+    "RequirementInfo",
+    "RequirementStatus",
     "Resource",
     "ResourceUse",
     "Resources",
