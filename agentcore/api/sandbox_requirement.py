@@ -1,6 +1,7 @@
 """The requirement of modules that run commands in the sandbox: bubblewrap."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -39,7 +40,8 @@ class SandboxRequirement:
                 "zh": "用 apt-get 安装发行版软件包 `bubblewrap`。",
             },
             is_required=sandbox.wanted.mode == "require",
-            is_installable=can_install_packages(),
+            # one that is installed and does not work is not helped by installing it
+            is_installable=can_install_packages() and shutil.which("bwrap") is None,
         )
 
     async def check(self) -> RequirementStatus:

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {requirementList} from '../client/requirement-list.js';
-import {base, buttons, cards} from '../ui/styles.js';
+import {badges, base, buttons, cards} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
 import '../ui/ac-command.js';
 import '../ui/ac-icon.js';
@@ -18,7 +18,7 @@ import {cancelInstallation, installLabel, requestInstallation, textOf} from './a
 export class AcRequirements extends Localized(LitElement) {
   static properties = {module: {}, _isChecking: {state: true}};
 
-  static styles = [base, buttons, cards, css`
+  static styles = [badges, base, buttons, cards, css`
     :host { display: block; }
     section { margin-bottom: var(--ac-space-6); }
     h2 { display: flex; align-items: center; justify-content: space-between; gap: var(--ac-space-2); margin-bottom: var(--ac-space-2); font-size: var(--ac-text-m); }

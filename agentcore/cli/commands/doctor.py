@@ -16,7 +16,7 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "problem": ("problem"
 @click.option("--fix", "fixes", is_flag=True, help="First install what modules need and this machine lacks.")
 @json_option
 def doctor(*, config_path: Path, as_json: bool, is_online: bool, fixes: bool) -> int:
-    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, models, address, what modules need.
+    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, what they need, models.
 
     Of models it says which providers have a key and from where (never the key), which models there are, which model
     servers run on this machine, and what a chat would use. Only this machine is asked, but with --online.

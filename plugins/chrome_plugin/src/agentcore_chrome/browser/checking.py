@@ -1,7 +1,9 @@
 """Checking a browser by opening a page in it: whether it starts, its sandbox, its fonts."""
 
+import asyncio
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from agentcore.api import ToolError, is_root
@@ -73,10 +75,11 @@ async def check_browser(path: Path, *, sandbox: bool = True) -> CheckedBrowser:
 
 
 async def _open_page(path: Path, *, is_sandboxed: bool) -> CheckedBrowser:
-    from playwright.async_api import Error, async_playwright  # noqa: PLC0415 - it costs half a second
+    # in a thread: it takes half a second, which would block the event loop
+    library = await asyncio.to_thread(import_module, "playwright.async_api")
 
     try:
-        async with async_playwright() as playwright:
+        async with library.async_playwright() as playwright:
             browser = await playwright.chromium.launch(
                 executable_path=path, chromium_sandbox=is_sandboxed, timeout=_LAUNCH_MS
             )
@@ -85,10 +88,10 @@ async def _open_page(path: Path, *, is_sandboxed: bool) -> CheckedBrowser:
             missing = await page.evaluate(_MISSING_FONTS, _SCRIPTS)
             version = browser.version
             await browser.close()
-    except Error as exc:
-        if (library := _LIBRARY.search(str(exc))) is not None:
-            message = f"{path} does not start: the system library {library[1]} is missing"
-            raise ToolError("browser_libraries_missing", message, library=library[1]) from exc
+    except library.Error as exc:
+        if (missing_library := _LIBRARY.search(str(exc))) is not None:
+            message = f"{path} does not start: the system library {missing_library[1]} is missing"
+            raise ToolError("browser_libraries_missing", message, library=missing_library[1]) from exc
         headline = str(exc).strip().partition("\n")[0][:300]
         raise ToolError("browser_launch_failed", f"{path} does not start: {headline}", executable=str(path)) from exc
     return CheckedBrowser(path, version, is_sandboxed, tuple(missing))
