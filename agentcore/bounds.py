@@ -215,6 +215,9 @@ TEXT_READ_CHARS = 64 * 1024
 MODULE_NOTES = 100
 """What one module may say about its surroundings."""
 
+MODULE_REQUIREMENTS = 20
+"""Requirements that one module may declare."""
+
 DEFINITION_BYTES = 256 * 1024
 """One definition of a tool, as JSON."""
 

@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
+from agentcore.api.commands import CommandContext
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
@@ -10,9 +11,17 @@ from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.report import Report
+from agentcore.api.requirement import (
+    LocalizedText,
+    ReportProgress,
+    Requirement,
+    RequirementInfo,
+    RequirementStatus,
+)
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
+from agentcore.api.sandbox_requirement import SandboxRequirement
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.tool import tool
 from agentcore.api.tool_icon import ToolIcon
@@ -23,6 +32,7 @@ from agentcore.errors import ToolError
 from agentcore.files.folder import Folder
 from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
+from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
@@ -39,6 +49,7 @@ __all__ = [
     "Caches",
     "CallPreview",
     "ChatSession",
+    "CommandContext",
     "Confinement",
     "DisplayRole",
     "Effect",
@@ -49,6 +60,7 @@ __all__ = [
     "HeldPaths",
     "HostInfo",
     "Image",
+    "LocalizedText",
     "LogLevel",
     "Login",
     "LoginState",
@@ -60,7 +72,11 @@ __all__ = [
     "Principal",
     "Recording",
     "Report",
+    "ReportProgress",
     "Request",
+    "Requirement",
+    "RequirementInfo",
+    "RequirementStatus",
     "Resource",
     "ResourceUse",
     "Resources",
@@ -69,6 +85,7 @@ __all__ = [
     "Runtime",
     "Sandbox",
     "SandboxMode",
+    "SandboxRequirement",
     "SecretStr",
     "Secrets",
     "Socket",
@@ -89,9 +106,14 @@ __all__ = [
     "ViewPermission",
     "WebComponent",
     "Workspace",
+    "can_install_packages",
     "guess_encoding",
     "hookimpl",
+    "install_packages",
+    "is_root",
     "known_to_models",
+    "package_command",
+    "run_command",
     "seen_text",
     "tool",
 ]

@@ -10,6 +10,7 @@ from agentcore.api.context import KeyScope
 from agentcore.api.hosts import AnswerHosts, HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
+from agentcore.api.requirement import Requirement
 from agentcore.api.resource import Resources
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.web import Route, RouteHandler, RouteKind
@@ -154,6 +155,21 @@ class Runtime(Protocol):
 
         Args:
             login: Does it. Each of its steps has a minute, in which it waits for no person.
+        """
+        ...
+
+    def declare_requirement(self, requirement: Requirement) -> None:
+        """Declare what the module needs on this machine, such as a program; it is shown, and can be installed.
+
+        Declare it before anything in `init` that fails without it, so that it is shown for a failed module as well:
+        once it is installed, the module is started again. Its name also works in a `ToolError`: a call that fails with
+        `requirement=NAME` among its context offers the installation to the user.
+
+        Args:
+            requirement: Its `info` is read at once. Declaring a name again replaces it.
+        Raises:
+            TypeError: The description is wrong.
+            ValueError: The module has declared too many.
         """
         ...
 

@@ -62,22 +62,26 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the arguments begin with; the error of an unknown one names near ones."""
         name = args[0]
-        if name not in self._lazy and not name.startswith("-") and not ctx.resilient_parsing:
-            near = difflib.get_close_matches(name, self._lazy, n=1)
+        if not name.startswith("-") and not ctx.resilient_parsing and not self.knows_command(name):
+            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def knows_command(self, name: str) -> bool:
+        """True if there is a command of this name."""
+        return name in self._lazy
+
+    def short_helps(self) -> list[tuple[str, str]]:
+        """The names of the commands, in the order of the help, with a line for each."""
+        return [(name, entry.short_help) for name, entry in self._lazy.items()]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands from the table."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.short_help) for name, entry in self._lazy.items()])
+            formatter.write_dl(self.short_helps())
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete names from the table, and options."""
-        names = [
-            CompletionItem(name, help=entry.short_help)
-            for name, entry in self._lazy.items()
-            if name.startswith(incomplete)
-        ]
+        names = [CompletionItem(name, help=text) for name, text in self.short_helps() if name.startswith(incomplete)]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]

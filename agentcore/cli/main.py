@@ -8,7 +8,8 @@ from typing import NoReturn
 import click
 
 from agentcore import __version__
-from agentcore.cli.lazy import LazyCommand, LazyGroup
+from agentcore.cli.added_commands import RootGroup
+from agentcore.cli.lazy import LazyCommand
 from agentcore.cli.terminal.exits import ExitCode, explained
 from agentcore.plain_structlog import import_without_rich
 
@@ -49,7 +50,7 @@ _COMMANDS = {
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=RootGroup,
     lazy=_COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done · 1 the call failed · 2 usage or configuration · 3 no server, or its state is locked"

@@ -45,6 +45,17 @@ EVENT_TYPES = (
         is_kept=False,
     ),
     EventType("module.stateChanged", "module, state, reason", "A module is in another state."),
+    EventType("requirement.declared", "name, module", "A module declared what it needs on the machine."),
+    EventType(
+        "requirement.changed",
+        "name, host, state",
+        "What modules need on the machine was found, is missing or is being installed: `met`, `missing`, `installing`.",
+    ),
+    EventType(
+        "requirement.progress",
+        "name, text, fraction",
+        "How far an installation is: `text` is a text or one for each language, `fraction` is from 0 to 1, or null.",
+    ),
     EventType(
         "host.stateChanged",
         "host, state, reason",

@@ -31,7 +31,7 @@ from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.host.event_loop.watchdog import Watchdog
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.lifecycle import Lifecycle
-from agentcore.host.modules.module_record import RegisteredTool
+from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool
 from agentcore.host.modules.modules import Modules
 from agentcore.host.modules.places import NoPlaces, Place, Places
 from agentcore.host.modules.routes import RouteTable
@@ -40,6 +40,7 @@ from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import authorise
+from agentcore.host.requirements import Requirements
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
 from agentcore.host.review.call_review import CallReview
@@ -94,8 +95,8 @@ class Host:
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
-    `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`, `workspace_files`; `has_started`
-    says whether modules had their time to get ready.
+    `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
+    `workspace_files`; `has_started` says whether modules had their time to get ready.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class Host:
             approvals=self.approvals,
             conversation=self.conversation,
             places=self.places,
+            explain=self._explain,
         )
         self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
         self._completion = Completion()
@@ -167,6 +169,15 @@ class Host:
             places=places,
         )
         self.modules = Modules(lifecycle, self.registry, self.sources, config)
+        self.requirements = Requirements(
+            self.registry,
+            changes=self.policy_changes,
+            events=self.events,
+            record=store.record,
+            state=state,
+            locale=config.locale,
+            start_again=self.modules.start_again,
+        )
         self.has_started = False
         self._places = places
         self.loop_blocked: dict[str, int] = {}
@@ -274,6 +285,7 @@ class Host:
         self.host_pairings.refuse_all()
         if self._places is not None:
             self._places.let_go()
+        await self.requirements.stop()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
         await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
         await self.modules.stop()
@@ -292,6 +304,7 @@ class Host:
         rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
         rejected += self.pairings.refuse_all(f"stop:{by.kind}")
         rejected += self.host_pairings.refuse_all()
+        self.requirements.cancel_all()
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
@@ -387,6 +400,10 @@ class Host:
         """One change fewer waits, so that there may be room for another; what a stop refused comes after that."""
         if event.data.get("outcome") != "refused":
             asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
+
+    def _explain(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
+        # a method, for requirements are made after the calls
+        self.requirements.explain(record, error, by)
 
     async def _read_again(self, module: str) -> None:
         # a method for the same reason

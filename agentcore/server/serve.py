@@ -21,6 +21,7 @@ from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, listen, own_name
+from agentcore.server.missing import handle_missing
 from agentcore.store.state import StateDir, write_private_file
 
 log = structlog.get_logger(__name__)
@@ -49,6 +50,7 @@ async def serve(
     console: Console | None = None,
     before_modules: Callable[[], None] | None = None,
     lives_for_clients: bool = False,
+    installs_missing: bool = False,
     stop_limit_s: float = STOP_SECONDS,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then end in order; a second signal ends at once.
@@ -68,6 +70,7 @@ async def serve(
         console: Runs at the server's terminal.
         lives_for_clients: Whether it ends when no client of `agentcore mcp` is connected any more.
         before_modules: Called in a thread once the server answers, before the modules start.
+        installs_missing: Whether what modules require is installed without asking, as root in a container.
         stop_limit_s: The longest that the orderly end may take, in seconds.
     Raises:
         ListenError: The address must not or cannot be bound.
@@ -104,6 +107,8 @@ async def serve(
             async with running.guarded(stop_limit_s):
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
                 starting = _start(app, running, origins, on_ready, before_modules)
+                if terminal is not None or installs_missing:
+                    starting = _then(starting, handle_missing(running, _writer(terminal), installs=installs_missing))
                 beside = [starting, *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
                 await _stop(running, page, approval, apps)
@@ -201,6 +206,27 @@ async def _start(
     )
     if on_ready is not None:
         await asyncio.to_thread(on_ready, _invitation(host, origins))
+
+
+def _writer(terminal: TextIO | None) -> Callable[[str], None] | None:
+    """Writes lines to the terminal, if there is one."""
+    if terminal is None:
+        return None
+
+    def write(line: str) -> None:
+        terminal.write(f"{line}\n")
+        terminal.flush()
+
+    return write
+
+
+async def _then(first: Coroutine[Any, Any, None], second: Coroutine[Any, Any, None]) -> None:
+    """Run two things one after the other; the second is closed if the first fails."""
+    try:
+        await first
+        await second
+    finally:
+        second.close()
 
 
 async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -103,6 +103,21 @@ MESSAGES: list[dict[str, Any]] = [
     {"type": "module.reports", "module": 1},
     {"type": "login.status", "module": 1, "status": {"state": "needed", "said": "", "address": ""}},
     {
+        "type": "requirement.declare",
+        "module": 1,
+        "info": {
+            "name": "printing_press",
+            "title": {"en": "Printing press", "zh": "印刷机"},
+            "purpose": "Printing needs one.",
+            "command": "agentcore press install",
+            "installs": "",
+            "download_bytes": 5,
+            "is_required": True,
+            "is_installable": True,
+        },
+    },
+    {"type": "requirement.progress", "module": 1, "name": "printing_press", "text": "Downloading", "fraction": 0.5},
+    {
         "type": "route.add",
         "module": 1,
         "route": 1,

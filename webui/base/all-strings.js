@@ -10,6 +10,7 @@ import {modulePages} from '../module-pages/strings.js';
 import {modules} from '../modules/strings.js';
 import {questions} from '../questions/strings.js';
 import {queue} from '../queue/strings.js';
+import {requirements} from '../requirements/strings.js';
 import {results} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
 import {shell} from '../shell/strings.js';
@@ -22,4 +23,4 @@ import {views} from '../views/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, clients, form, hosts, 'module-pages': modulePages, models, modules, questions, queue, results, settings, shell, tabs, tools, ui, views};
+export const strings = {activity, approval, chat, clients, form, hosts, 'module-pages': modulePages, models, modules, questions, queue, requirements, results, settings, shell, tabs, tools, ui, views};

@@ -17,6 +17,7 @@ import '../ui/ac-error-card.js';
 import '../ui/ac-state.js';
 import './ac-module-actions.js';
 import './ac-module-report.js';
+import '../requirements/ac-requirements.js';
 import './ac-module-sources.js';
 
 /** @typedef {import('../client/module-list.js').Module} Module */
@@ -98,7 +99,7 @@ export class AcViewModule extends Localized(LitElement) {
         </div>
         <ac-module-actions .module=${module}></ac-module-actions>
       </header>
-      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)} ${this._advice(module)}
+      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)} <ac-requirements .module=${name}></ac-requirements> ${this._advice(module)}
       ${state === 'failed' ? this._settings(module) : nothing}
       ${state === 'ready' ? html`<ac-module-report module=${name}></ac-module-report>` : nothing} ${this._block(module)} ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
       ${state === 'failed' ? nothing : this._settings(module)}

@@ -9,6 +9,7 @@ import '../ui/ac-command.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
+import '../requirements/ac-requirements.js';
 import './ac-module-row.js';
 import './ac-view-module.js';
 
@@ -54,6 +55,7 @@ export class AcViewModules extends Localized(LitElement) {
         ${this._families.length ? html`<div class="actions"><button @click=${this._add}><ac-icon name="plus"></ac-icon>${t('modules.add.open')}</button></div>` : nothing}
       </header>
       ${error && !isLoaded ? this._failed(error) : nothing}
+      <ac-requirements></ac-requirements>
       ${isLoaded && !used.length ? this._none(off.length > 0) : nothing}
       ${used.length ? this._group(t('modules.used'), used) : nothing}
       ${off.length ? this._group(t('modules.installed'), off, t('modules.installedHint')) : nothing}

@@ -12,6 +12,7 @@ import '../approval/tray/ac-approval-tray.js';
 import './ac-outlet.js';
 import './ac-sidebar.js';
 import './ac-stop.js';
+import '../requirements/ac-requirement-notice.js';
 import '../tabs/ac-tabstrip.js';
 import '../ui/ac-toasts.js';
 
@@ -87,6 +88,7 @@ export class AcApp extends Localized(LitElement) {
       <div class="content">
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>
+        <ac-requirement-notice></ac-requirement-notice>
         <main id="main" class=${classMap({filled: isFilled(), 'grows-up': growsUp()})} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
         <ac-toasts></ac-toasts>
         <ac-approval-tray></ac-approval-tray>

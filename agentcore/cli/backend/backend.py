@@ -42,6 +42,19 @@ class Backend(Protocol):
         """The hosts in which modules run, as `GET /api/hosts` gives them."""
         ...
 
+    def requirements(self) -> list[dict[str, Any]]:
+        """What modules need on the machine, as `GET /api/requirements` gives it, checked now."""
+        ...
+
+    def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
+        """Install a requirement of this machine; gives why it failed, or nothing.
+
+        Args:
+            requirement: One of `requirements()`.
+            show: Called with the completed part, and the current step.
+        """
+        ...
+
     def explain(self, question: dict[str, Any]) -> dict[str, Any]:
         """What would become of a call, as `POST /api/approvals/explain` gives it."""
         ...

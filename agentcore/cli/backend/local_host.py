@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -149,6 +149,18 @@ class LocalHost:
             return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(host).hosts]
 
         return self.run(look)
+
+    def requirements(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.requirements`."""
+        from agentcore.server.modules import encode_requirement
+
+        return [encode_requirement(view) for view in self._runner.run(self._host.requirements.check())]
+
+    def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
+        """See `agentcore.cli.backend.backend.Backend.install_requirement`."""
+        from agentcore.cli.backend.installing import install_here
+
+        return self._runner.run(install_here(self._host, requirement["name"], show))
 
     def warn_of_modules(self) -> None:
         """Say on stderr which modules do not run, and why."""

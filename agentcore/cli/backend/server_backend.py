@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -22,6 +23,7 @@ class ServerBackend:
 
     def __init__(self, folder: Path, info: ServerInfo) -> None:
         self._client = ServerClient.of(folder, info)
+        self._config_path = Path(info.config)
 
     def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
@@ -48,6 +50,17 @@ class ServerBackend:
         """
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
+
+    def requirements(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.requirements`."""
+        found: list[dict[str, Any]] = self._client.post("/api/requirements/check")["requirements"]
+        return found
+
+    def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
+        """See `agentcore.cli.backend.backend.Backend.install_requirement`."""
+        from agentcore.cli.backend.installing import install_beside_server
+
+        return install_beside_server(self._config_path, requirement["modules"], requirement["name"], show)
 
     def hosts(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.hosts`."""

@@ -13,21 +13,27 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "problem": ("problem"
 @click.command()
 @config_option
 @click.option("--online", "is_online", is_flag=True, help="Ask providers for their models, with their keys.")
+@click.option("--fix", "fixes", is_flag=True, help="First install what modules need and this machine lacks.")
 @json_option
-def doctor(config_path: Path, as_json: bool, is_online: bool) -> int:
-    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, models, address, programs.
+def doctor(*, config_path: Path, as_json: bool, is_online: bool, fixes: bool) -> int:
+    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, what they need, models.
 
     Of models it says which providers have a key and from where (never the key), which models there are, which model
     servers run on this machine, and what a chat would use. Only this machine is asked, but with --online.
+
+    With --fix, what modules need and this machine lacks, such as a browser, is installed first. Where only you can
+    install it, the command is shown.
 
     Without a running server, the modules are started for this look and stopped again. Exit code 1: there is a
     problem.
     """
     from dataclasses import asdict
 
-    from agentcore.cli.diagnosis import diagnose
+    from agentcore.cli.diagnosis import diagnose, fix_requirements
     from agentcore.cli.terminal.output import painted, print_json, print_text
 
+    if fixes:
+        fix_requirements(config_path)
     findings = list(diagnose(config_path, is_online=is_online))
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})

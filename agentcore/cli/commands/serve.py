@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     help="End when no client of `agentcore mcp` is connected any more.",
 )
 @click.option(
+    "--install-missing",
+    "installs_missing",
+    is_flag=True,
+    help="As root in a container, install what modules require, such as a browser, in the background.",
+)
+@click.option(
     "--allow-remote",
     is_flag=True,
     help="Allow an address other than loopback; it needs TLS in front of it, and its name in server.hosts.",
@@ -60,6 +66,7 @@ def serve(
     opens_page: bool,
     approver_code_file: Path | None,
     lives_for_clients: bool,
+    installs_missing: bool,
     allow_remote: bool,
 ) -> None:
     """Start the modules and serve the page, the API and its events, until Ctrl-C.
@@ -107,6 +114,7 @@ def serve(
                 on_ready=(lambda address: _open_browser(state.path, address)) if opens_page else None,
                 console=_console(),
                 lives_for_clients=lives_for_clients,
+                installs_missing=installs_missing,
                 before_modules=_silently(load_certificates) if lives_for_clients else load_certificates,
             )
         )

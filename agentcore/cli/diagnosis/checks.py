@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import shutil
 import socket
 import stat
 import sys
@@ -17,6 +16,7 @@ from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.cli.diagnosis.hosts import look_at_hosts
 from agentcore.cli.diagnosis.models import look_at_models
+from agentcore.cli.diagnosis.requirements import check_requirements
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config import AppConfig, prepare_roots
@@ -28,9 +28,6 @@ from agentcore.store.state import find_running_server, is_held, locate_state_dir
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)
-_PROGRAMS = {
-    "rg": "fast searching in files; the package is called ripgrep",
-}
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -47,7 +44,6 @@ def diagnose(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
 def _findings(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
     yield _python()
     yield _packages()
-    yield from _programs()
     try:
         config = load_config(config_path, os.environ)
     except AgentcoreError as exc:
@@ -91,16 +87,6 @@ def _is_installed(name: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def _programs() -> Iterator[Finding]:
-    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-    for name, purpose in _PROGRAMS.items():
-        found = shutil.which(name, path=places)
-        if found:
-            yield Finding("ok", name, found)
-        else:
-            yield Finding("note", name, "not found", f"it is for {purpose}")
 
 
 def _app_json(config: AppConfig) -> Finding:
@@ -184,6 +170,7 @@ def _host(config_path: Path, config: AppConfig, *, is_explained: bool, is_online
     try:
         with open_backend(config_path, warns=False) as backend:
             found += _modules(backend)
+            found += check_requirements(backend)
             found += look_at_hosts(backend, config)
             found += look_at_models(backend, config, is_online=is_online)
     except (AgentcoreError, CliError) as exc:

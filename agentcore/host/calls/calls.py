@@ -1,7 +1,7 @@
 """The one path of a call, from whichever surface: admit, prepare, permit, run, settle."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from agentcore.api import Principal
 from agentcore.config.app_json import LimitsConfig
@@ -20,6 +20,7 @@ from agentcore.host.calls.running import CarryOn, Execution
 from agentcore.host.calls.settling import Settlement
 from agentcore.host.containment.containment import Contained
 from agentcore.host.events import EventBus
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import Places
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.policy.approval_policy import ApprovalPolicy
@@ -27,6 +28,9 @@ from agentcore.host.policy.authority import PERSONS, authorise
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.state.errors import RecordWriteError
 from agentcore.store.store import Store
+
+Explain = Callable[[ModuleRecord, ToolError, Principal], None]
+"""Completes the error with which a module ended a call: what the user can install, if it names that."""
 
 
 class Calls:
@@ -54,8 +58,10 @@ class Calls:
         approvals: ApprovalQueue,
         conversation: ConversationSlot,
         places: Places,
+        explain: Explain,
     ) -> None:
         self._limits, self._record, self._approvals = limits, store.record, approvals
+        self._explain = explain
         services = CallServices(workspace, store, events, resources, conversation, self.call, places)
         self.preparation = Preparation(registry, services)
         self.permission = Permission(policy, approvals, self.preparation, workspace)
@@ -120,6 +126,8 @@ class Calls:
             permitted = await self.permission.permit(call, prepared)
             return await self._execution.run(call, permitted)
         except ModuleError as exc:
+            if call.prepared is not None:
+                self._explain(call.prepared.tool.module, exc, call.request.principal)
             # what calls inside of it have read, they have noted
             if exc.untrusted and not call.has_read_untrusted:
                 await self.permission.note_source(call)

@@ -7,4 +7,5 @@ from agentcore.host.containment.login import ModuleLogin
 from agentcore.host.containment.ownership import CALL, current_owner
 from agentcore.host.containment.plain_values import plain, plain_text
 from agentcore.host.containment.report import read_report
+from agentcore.host.containment.requirement import ModuleRequirement
 from agentcore.host.containment.tool_errors import WrongToolError, plain_error

@@ -8,8 +8,10 @@ from typing import Any
 from agentcore.api.hosts import AnswerHosts
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
+from agentcore.api.requirement import Requirement
 from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
+from agentcore.host.containment.requirement import ModuleRequirement
 from agentcore.host.event_types import OWN_TOPICS
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -66,6 +68,10 @@ class ReadingRuntime(ABC):
         """See `agentcore.api.Runtime.offer_login`."""
         self._offer_login(login)
 
+    def declare_requirement(self, requirement: Requirement) -> None:
+        """See `agentcore.api.Runtime.declare_requirement`."""
+        self._declare_requirement(ModuleRequirement(requirement, self.name))
+
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
         """See `agentcore.api.Runtime.record`."""
         where = f"of record in module {self.name!r}"
@@ -102,6 +108,8 @@ class ReadingRuntime(ABC):
     def _give_report(self, read: ReadReport) -> None: ...
     @abstractmethod
     def _offer_login(self, login: Login) -> None: ...
+    @abstractmethod
+    def _declare_requirement(self, requirement: ModuleRequirement) -> None: ...
     @abstractmethod
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None: ...
     @abstractmethod

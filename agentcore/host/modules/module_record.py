@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
-from agentcore.host.containment import ModuleLogin
+from agentcore.host.containment import ModuleLogin, ModuleRequirement
 from agentcore.host.declarations.hosted_names import name_for_people
 from agentcore.host.declarations.manifest import Manifest
 from agentcore.secrets import keep_masked
@@ -129,6 +129,7 @@ class ModuleRecord:
         notes: What it says about its surroundings: subject to what was found and what to do.
         report: Says how it is just now; None: it has nothing to say of that.
         login: What a person can log in to for it; None: nothing.
+        requirements: What it needs on the machine, by name; remain when it fails, for installing one may help.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported here.
@@ -172,6 +173,7 @@ class ModuleRecord:
     component: WebComponent | None = None
     report: ReadReport | None = None
     login: ModuleLogin | None = None
+    requirements: dict[str, ModuleRequirement] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
     loaded: LoadedCode | None = None

@@ -13,10 +13,10 @@ from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
-from agentcore.host.containment import ModuleLogin
+from agentcore.host.containment import ModuleLogin, ModuleRequirement
 from agentcore.host.declarations.handed_over import ReadingRuntime
 from agentcore.host.declarations.module_storage import ModuleStorage
 from agentcore.host.events import Event, EventBus
@@ -183,6 +183,15 @@ class ModuleRuntime(ReadingRuntime):
 
     def _offer_login(self, login: Login) -> None:
         self._record.login = ModuleLogin(login, self.name)
+
+    def _declare_requirement(self, requirement: ModuleRequirement) -> None:
+        declared, name = self._record.requirements, requirement.info.name
+        if name not in declared and len(declared) >= MODULE_REQUIREMENTS:
+            raise ValueError(
+                f"module {self.name!r} has declared {MODULE_REQUIREMENTS} requirements, which is the limit"
+            )
+        declared[name] = requirement
+        self._services.events.publish("requirement.declared", {"name": name, "module": self.name})
 
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
         row = notice(outcome, details=details)

@@ -25,9 +25,19 @@ from agentcore.remote.worker.worker import Worker, failure_to_wire
 log = structlog.get_logger(__name__)
 
 _REQUESTS = frozenset(
-    ("definitions", "call.preview", "tool.complete", "module.report", "login.step", "resource.release", "route.request")
+    (
+        "definitions",
+        "call.preview",
+        "tool.complete",
+        "module.report",
+        "login.step",
+        "requirement.check",
+        "resource.release",
+        "route.request",
+    )
 )
-"""What a server may ask of a host on another machine: modules, their code and settings are that machine's."""
+"""What a server may ask of a host on another machine: modules, their code and settings are that machine's, and only its
+own user installs anything on it."""
 
 _REASON = "its server was away for too long"
 

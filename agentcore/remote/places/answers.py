@@ -68,6 +68,13 @@ class Reported(HostMessage):
     original_names: dict[str, str]
 
 
+class Checked(HostMessage):
+    """The state of a requirement."""
+
+    is_met: bool
+    text: Text | dict[str, Text]
+
+
 class Files(HostMessage):
     """The files of a module's element in the page, with their sizes."""
 

@@ -125,6 +125,12 @@ class HostLink:
             "definitions": told(messages.OfModule, lambda said: self._module(said).on_definitions()),
             "module.reports": told(messages.OfModule, lambda said: self._module(said).on_report()),
             "login.status": told(messages.Login, lambda said: self._module(said).on_login(said.status)),
+            "requirement.declare": told(
+                messages.DeclareRequirement, lambda said: self._module(said).on_requirement(said.info)
+            ),
+            "requirement.progress": told(
+                messages.RequirementProgress, lambda said: self._module(said).on_requirement_progress(said)
+            ),
             "route.add": told(messages.AddRoute, self._add_route),
             "route.remove": told(messages.RemoveRoute, self._remove_route),
             "route.out": told(messages.Piece, self.routes.on_data, is_cheap=True),

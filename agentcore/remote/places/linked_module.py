@@ -25,6 +25,8 @@ class LinkedModule:
     on_definitions: Callable[[], None] = lambda: None
     on_report: Callable[[], None] = lambda: None
     on_login: Callable[[messages.LoginState], None] = lambda status: None
+    on_requirement: Callable[[messages.RequirementInfo], None] = lambda info: None
+    on_requirement_progress: Callable[[messages.RequirementProgress], None] = lambda progress: None
     subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
 
 

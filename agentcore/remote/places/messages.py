@@ -310,6 +310,38 @@ class Login(OfModule):
     status: LoginState
 
 
+LocalizedText = Text | dict[str, Text]
+
+
+class RequirementInfo(HostMessage):
+    """The description of a requirement; its fields are those of `agentcore.api.RequirementInfo`."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    name: Text
+    title: LocalizedText
+    purpose: LocalizedText
+    command: Text
+    installs: LocalizedText
+    download_bytes: Number
+    is_required: bool
+    is_installable: bool
+
+
+class DeclareRequirement(OfModule):
+    """A module declares what it needs on its machine."""
+
+    info: RequirementInfo
+
+
+class RequirementProgress(OfModule):
+    """How far an installation is."""
+
+    name: Text
+    text: LocalizedText
+    fraction: float | None
+
+
 class AddRoute(OfModule):
     """A route that a module answers."""
 

@@ -12,16 +12,18 @@ from agentcore.api import ToolDefinition, ToolResult, WebComponent, hookimpl
 from agentcore.api.definition import CallPreview
 from agentcore.api.login import LoginStatus
 from agentcore.api.report import Report
+from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
 from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.reading import read_mapping, read_text
 from agentcore.host.modules.runtime import ModuleRuntime
-from agentcore.remote.places.answers import Completed, Defined, Faults, Files, Left, Loaded, Reported
+from agentcore.remote.places.answers import Checked, Completed, Defined, Faults, Files, Left, Loaded, Reported
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule, types_of
-from agentcore.remote.places.messages import LoginState, read_answer
+from agentcore.remote.places.messages import LoginState, RequirementProgress, read_answer
+from agentcore.remote.places.messages import RequirementInfo as SentInfo
 from agentcore.remote.places.schema_model import model_of_schema
 from agentcore.remote.wire.declared import (
     ATTRIBUTES,
@@ -108,6 +110,9 @@ class RemoteModule:
         self._linked.on_report = lambda: runtime.give_report(self._report)
         self._linked.on_login = lambda status: self._take_login(runtime, status)
         self._login: _RemoteLogin | None = None
+        self._requirements: dict[str, _RemoteRequirement] = {}
+        self._linked.on_requirement = lambda info: self._take_requirement(runtime, info)
+        self._linked.on_requirement_progress = self._take_progress
 
     @hookimpl
     async def get_tool_definitions(self) -> list[ToolDefinition]:
@@ -194,6 +199,26 @@ class RemoteModule:
             runtime.offer_login(self._login)
         self._login.known = status
 
+    def _take_requirement(self, runtime: ModuleRuntime, sent: SentInfo) -> None:
+        requirement = _RemoteRequirement(self, RequirementInfo(**sent.model_dump()))
+        self._requirements[sent.name] = requirement
+        runtime.declare_requirement(requirement)
+
+    def _take_progress(self, progress: RequirementProgress) -> None:
+        requirement = self._requirements.get(progress.name)
+        if requirement is not None and requirement.report is not None:
+            requirement.report(progress.text, progress.fraction)
+
+    async def check_requirement(self, name: str) -> RequirementStatus:
+        """Have the host check a requirement of the module."""
+        answer = await self._ask("requirement.check", name=name)
+        told = read_answer(Checked, answer, f"the state of requirement {name!r}")
+        return RequirementStatus(told.is_met, told.text)
+
+    async def install_requirement(self, name: str) -> None:
+        """Have the host install a requirement of the module; cancelled there with this."""
+        await self._ask("requirement.install", name=name)
+
     async def log_in(self, step: str, address: str = "") -> str:
         """Take a step of the module's log-in."""
         message = {"type": "login.step", "module": self._linked.number, "step": step, "address": address}
@@ -242,6 +267,27 @@ class _RemoteLogin:
     async def log_out(self) -> None:
         """See `agentcore.api.Login`."""
         await self._module.log_in("log_out")
+
+
+class _RemoteRequirement:
+    """Implements `agentcore.api.Requirement` by asking the host of the module."""
+
+    def __init__(self, module: RemoteModule, info: RequirementInfo) -> None:
+        self._module = module
+        self.info = info
+        self.report: ReportProgress | None = None
+
+    async def check(self) -> RequirementStatus:
+        """See `agentcore.api.Requirement`."""
+        return await self._module.check_requirement(self.info.name)
+
+    async def install(self, report: ReportProgress) -> None:
+        """See `agentcore.api.Requirement`."""
+        self.report = report
+        try:
+            await self._module.install_requirement(self.info.name)
+        finally:
+            self.report = None
 
 
 def remote_module(

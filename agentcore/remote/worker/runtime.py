@@ -1,6 +1,7 @@
 """What a module sees of its host, in a host of its own: the implementation of `Runtime` over a link."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +11,11 @@ from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.report import ReadReport
+from agentcore.api.requirement import LocalizedText
 from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.host.containment.requirement import ModuleRequirement
 from agentcore.host.declarations.handed_over import ReadingRuntime
 from agentcore.host.declarations.module_storage import ModuleStorage
 from agentcore.host.resources.module_resources import ModuleResources
@@ -58,6 +62,7 @@ class RemoteRuntime(ReadingRuntime):
         self._notes: dict[str, tuple[str, str]] = {}
         self.report: ReadReport | None = None
         self.login: OfferedLogin | None = None
+        self.requirements: dict[str, ModuleRequirement] = {}
         self.undo: list[Callable[[], None]] = []
 
     @property
@@ -200,6 +205,8 @@ class RemoteRuntime(ReadingRuntime):
             self._tell("module.reports")
         if self.login is not None:
             self.login.tell_again()
+        for requirement in self.requirements.values():
+            self._send_requirement(requirement)
         if self._instructions:
             self._tell("instruct", text=self._instructions)
 
@@ -215,6 +222,41 @@ class RemoteRuntime(ReadingRuntime):
         self.login = OfferedLogin(login, self.name, lambda status: self._tell("login.status", status=status))
         self.undo.append(self.login.close)
         self.login.tell()
+
+    async def check_requirement(self, name: str) -> dict[str, Any]:
+        """Check a requirement for the server.
+
+        Raises:
+            ToolError: `requirement_not_found`.
+        """
+        status = await self._requirement(name).check()
+        return {"isMet": status.is_met, "text": status.text}
+
+    async def install_requirement(self, name: str) -> None:
+        """Install a requirement for the server, and send its progress there.
+
+        Raises:
+            ToolError: `requirement_not_found`, or why it failed.
+        """
+
+        def send_progress(text: LocalizedText, fraction: float | None) -> None:
+            self._tell("requirement.progress", name=name, text=text, fraction=fraction)
+
+        await self._requirement(name).install(send_progress)
+
+    def _requirement(self, name: str) -> ModuleRequirement:
+        requirement = self.requirements.get(name)
+        if requirement is None:
+            message = f"module {self.name!r} declares no requirement {name!r}"
+            raise ToolError("requirement_not_found", message, requirements=sorted(self.requirements))
+        return requirement
+
+    def _declare_requirement(self, requirement: ModuleRequirement) -> None:
+        self.requirements[requirement.info.name] = requirement
+        self._send_requirement(requirement)
+
+    def _send_requirement(self, requirement: ModuleRequirement) -> None:
+        self._tell("requirement.declare", info=asdict(requirement.info))
 
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
         self._tell("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)

@@ -125,6 +125,8 @@ class Worker:
             "tool.complete": self._complete,
             "module.report": self._report,
             "login.step": self._log_in,
+            "requirement.check": self._check_requirement,
+            "requirement.install": self._install_requirement,
             "resource.release": self._release,
             "route.request": self._routes.answer,
             "file.get": self._get_file,
@@ -271,6 +273,19 @@ class Worker:
         if runtime is None or runtime.login is None:
             raise ToolError("login_failed", "the module offers no log-in any more")
         return await runtime.login.step(message)
+
+    async def _check_requirement(self, message: Message) -> Any:
+        return await self._runtime(message["module"]).check_requirement(message["name"])
+
+    async def _install_requirement(self, message: Message) -> Any:
+        await self._runtime(message["module"]).install_requirement(message["name"])
+        return {}
+
+    def _runtime(self, number: Any) -> RemoteRuntime:
+        runtime = self._member(number).runtime
+        if runtime is None:
+            raise ToolError("module_stopping", "the module is stopping", retryable=True)
+        return runtime
 
     async def _get_file(self, message: Message) -> Any:
         data = await asyncio.to_thread(self._member(message["module"]).read_file, message["path"])

@@ -2,4 +2,5 @@
 
 from agentcore.server.modules.hosts import host_of, list_hosts, show_host
 from agentcore.server.modules.pasted import BLOCKS, FoundSecret, secrets_in
+from agentcore.server.modules.requirements import encode_requirement
 from agentcore.server.modules.view import list_modules, show_module

@@ -58,7 +58,7 @@ class Sandbox:
         reason: Why it is not used although it is wanted; empty: it is used, or not wanted.
     """
 
-    def __init__(self, wanted: Confinement, program: str | None, reason: str = "") -> None:
+    def __init__(self, wanted: Confinement, program: str | None = None, reason: str = "") -> None:
         self.wanted, self.program, self.reason = wanted, program, reason
         self._is_confined = False
         self._kernel: tuple[str, ...] = ()
@@ -66,35 +66,44 @@ class Sandbox:
 
     @classmethod
     async def find(cls, wanted: Confinement) -> "Sandbox":
-        """Look for bubblewrap, and see that it works here; whether it holds is tried on, while other things go on.
+        """Make one, and search for bubblewrap; see `search`.
 
-        Args:
-            wanted: What the sandbox is to be like.
         Raises:
             ToolError: `sandbox_unavailable`: it is required, and does not work.
         """
-        if wanted.mode == "off":
-            return cls(wanted, None)
+        sandbox = cls(wanted)
+        await sandbox.search()
+        return sandbox
+
+    async def search(self) -> None:
+        """Search for bubblewrap, and check that it works here; whether it confines is checked in the background.
+
+        Can be repeated while it is not on, such as after bubblewrap was installed: later commands run in it.
+
+        Raises:
+            ToolError: `sandbox_unavailable`: it is required, and does not work.
+        """
+        if not self.is_wanted:
+            return
         program = shutil.which("bwrap")
         if program is None:
-            sandbox = cls(wanted, None, "bubblewrap (`bwrap`) is not installed")
+            self._give_up("bubblewrap (`bwrap`) is not installed")
         else:
-            await asyncio.to_thread(wanted.caches.prepare)
-            sandbox = cls(wanted, program)
-            sandbox._is_confined = await can_disable_namespaces(program)
-            sandbox._kernel = await asyncio.to_thread(kernel)
-            options = [*sandbox._base(), *system(sandbox._kernel)]
+            await asyncio.to_thread(self.wanted.caches.prepare)
+            self._is_confined = await can_disable_namespaces(program)
+            self._kernel = await asyncio.to_thread(kernel)
+            options = [*self._base(), *system(self._kernel)]
             if reason := await why_not(program, options):
-                sandbox._give_up(reason)
+                self._give_up(reason)
             else:
-                trying = what_leaks(program, options, is_confined=sandbox._is_confined)
+                self.program, self.reason = program, ""
+                trying = what_leaks(program, options, is_confined=self._is_confined)
                 # no TaskGroup: commands wait for it in `settle`, and `close` ends it
-                sandbox._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
-        if wanted.mode == "require":
-            await sandbox.settle()
-            if sandbox.reason:
-                raise sandbox.unavailable()
-        return sandbox
+                self._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
+        if self.wanted.mode == "require":
+            await self.settle()
+            if self.reason:
+                raise self.unavailable()
 
     @property
     def is_on(self) -> bool:

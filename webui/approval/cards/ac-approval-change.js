@@ -31,10 +31,11 @@ export class AcApprovalChange extends Localized(LitElement) {
     if (!change) return nothing;
     const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject)}) : `${change.kind} ${visibleText(change.subject)}`;
     const isOffer = change.kind === 'definitions';
+    const isInstallation = change.kind === 'install';
     return html`
       <article class="grave" aria-labelledby="heading">
         <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
-        <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t(isOffer ? 'approval.offerText' : 'approval.changeText')}</span></div>
+        <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t(isOffer ? 'approval.offerText' : isInstallation ? 'approval.installText' : 'approval.changeText')}</span></div>
         <div class="seen">${END}
         ${change.diff.map(({text}) => partsOf(text).map(diffPart))}
         <dl class="facts">
@@ -42,7 +43,7 @@ export class AcApprovalChange extends Localized(LitElement) {
           <div><dt>${t('approval.askedBy')}</dt><dd>${isOffer ? t('approval.offeredBy', {name: visibleText(change.subject)}) : requesterText(change.askedBy)}</dd></div>
         </dl>
         ${END}</div>
-        <ac-approval-actions .yes=${t('approval.apply')} .no=${t('approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
+        <ac-approval-actions .yes=${t(isInstallation ? 'approval.install' : 'approval.apply')} .no=${t(isInstallation ? 'approval.decline' : 'approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;
   }
 

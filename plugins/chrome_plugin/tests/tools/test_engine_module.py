@@ -7,17 +7,21 @@ from agentcore.testing import RunningHost
 
 @pytest.mark.spec("B1")
 async def test_doctor_is_told_which_browser_is_used(host: RunningHost):
-    said, advice = host.host.modules.records["chrome"].notes["web browser"]
-    assert "chrom" in said
-    assert advice == ""
+    (requirement,) = await host.host.requirements.check()
+    assert (requirement.info.name, requirement.state) == ("web_browser", "met")
+    assert requirement.modules == ("chrome", "browser")
+    assert "chrom" in requirement.text
 
 
 @pytest.mark.spec("B1")
 async def test_doctor_is_told_how_to_get_a_browser(start_host):
     host = await start_host(executable="/nowhere/chromium")
-    said, advice = host.host.modules.records["browser"].notes["web browser"]
-    assert said == "none was found"
-    assert "apt install chromium" in advice
+    (requirement,) = await host.host.requirements.check()
+    assert requirement.state == "missing"
+    assert "no browser at /nowhere/chromium" in requirement.text
+    assert requirement.info.command == "agentcore browser install"
+    # the setting names another one: what would be installed would not be used
+    assert not requirement.is_installable
 
 
 @pytest.mark.spec("K9")

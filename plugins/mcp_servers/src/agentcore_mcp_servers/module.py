@@ -23,6 +23,7 @@ from agentcore.api import (
     Report,
     Runtime,
     Sandbox,
+    SandboxRequirement,
     Supervisor,
     ToolContext,
     ToolDefinition,
@@ -60,7 +61,9 @@ _NEWS = (
 _NEWS_SECONDS = 60.0
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
-_ADVICE = "Install bubblewrap (`apt install bubblewrap`): without it the server reads what you can read, keys included"
+_ADVICE = (
+    "Without it the server reads what you can read, keys included. Once bubblewrap is installed, reload the module"
+)
 _MEND = "Mend that: it is started again by itself, and at once when its module is reloaded"
 _LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
 _SPARE_SECONDS = 30.0
@@ -215,7 +218,11 @@ class McpServer(Module):
         mode = self._block.agentcore.sandbox
         folder = self._own_folder()
         writable = () if folder is None else (folder,)
-        sandbox = await Sandbox.find(Confinement(mode, True, runtime.private_folders, writable, caches, _SETTING))
+        wanted = Confinement(mode, True, runtime.private_folders, writable, caches, _SETTING)
+        if mode != "off":
+            # with a sandbox of its own: the server that runs is not moved into one
+            runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
+        sandbox = await Sandbox.find(wanted)
         await sandbox.settle()
         if sandbox.is_wanted and not sandbox.is_on:
             runtime.note("sandbox", f"the server runs without one: {sandbox.reason}", advice=_ADVICE)

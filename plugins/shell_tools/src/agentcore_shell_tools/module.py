@@ -18,6 +18,7 @@ from agentcore.api import (
     Response,
     Runtime,
     Sandbox,
+    SandboxRequirement,
     ToolContext,
     ToolError,
     ToolResult,
@@ -43,7 +44,6 @@ _CAUTION = {
     "the server ends.",
     "zh": "它将在没有沙箱的情况下运行，能读取和更改您所能读取和更改的一切：{reason}。在服务器结束之前只询问这一次。",
 }
-_ADVICE = "Install bubblewrap (`apt install bubblewrap`); until then a person confirms once that commands run without"
 _SETTING = "the setting `sandbox` of shell_tools"
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
@@ -91,14 +91,17 @@ class ShellTools(Module[ShellSettings]):
         caches = Caches(folder / "cache", Path.home())
         writable = _writable_paths(settings.writable, workspace)
         wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)
-        sandbox = await Sandbox.find(wanted)
+        sandbox = Sandbox(wanted)
+        if sandbox.is_wanted:
+            runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _note_sandbox(runtime, sandbox)))
+        await sandbox.search()
         distrusted = [str(caches.folder), *map(str, writable)]
         guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._report_put_aside)
         self._shell = await asyncio.to_thread(Shell, sandbox, guard, settings.environment)  # looks for programs
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
         if sandbox.is_wanted:
-            runtime.note("sandbox", **_found(sandbox))
+            _note_sandbox(runtime, sandbox)
             await guard.restore()
         runtime.add_route("GET", "processes", self._list)
         runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket", watching=Seen)
@@ -332,9 +335,8 @@ def _writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, .
     return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
 
 
-def _found(sandbox: Sandbox) -> dict[str, str]:
-    """What `agentcore doctor` says of the sandbox."""
+def _note_sandbox(runtime: Runtime, sandbox: Sandbox) -> None:
+    """Note for `agentcore doctor` in which sandbox commands run; that there is none is shown as a requirement."""
     if sandbox.is_on:
         caches = sandbox.wanted.caches.folder
-        return {"said": f"commands run in it, by {sandbox.program}; caches of package managers are in {caches}"}
-    return {"said": f"commands cannot run in it: {sandbox.reason}", "advice": _ADVICE}
+        runtime.note("sandbox", f"commands run in it, by {sandbox.program}; caches of package managers are in {caches}")

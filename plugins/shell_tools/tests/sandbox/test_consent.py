@@ -58,9 +58,10 @@ async def test_mode_that_allows_everything_does_not_stand_for_the_confirmation(a
 
 
 async def test_doctor_is_told_what_is_missing_and_what_it_means(unconfined):
-    said, advice = unconfined.host.modules.records["shell_tools"].notes["sandbox"]
-    assert "no namespaces here" in said
-    assert "Install bubblewrap" in advice
+    (requirement,) = await unconfined.host.requirements.check()
+    assert (requirement.info.name, requirement.state) == ("bubblewrap", "missing")
+    assert "no namespaces here" in requirement.text
+    assert not requirement.is_installable  # it is installed, and does not work
 
 
 async def test_sandbox_that_is_off_asks_nothing(agentcore_host, root):

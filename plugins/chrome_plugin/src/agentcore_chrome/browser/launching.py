@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentcore.api import ToolError, UrlPolicy
-from agentcore_chrome.browser.executable import find_executable
+from agentcore_chrome.browser.executable import find_browser
 from agentcore_chrome.browser.process import BrowserProcess, Owner
 from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
 from agentcore_chrome.browser.switches import switches
@@ -58,7 +58,7 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
         ToolError: `browser_not_found`, `browser_launch_failed`.
     """
     settings = engine.settings
-    executable = find_executable(settings)
+    executable = find_browser(settings).path
     playwright = await engine.driver.get()
     proxy = await engine.guard.start()
     folder = await asyncio.to_thread(engine.folders.make)

@@ -23,7 +23,7 @@ from agentcore.api import (
 )
 from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
-from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
+from agentcore_chrome.browser.installing import BrowserRequirement
 from agentcore_chrome.browser.probing import Answer, ours, probe
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
@@ -320,7 +320,7 @@ class EngineModule(Module[EngineSettings]):
         await serve_preview(request, tab, self.engine.screencast, self.policy)
 
     async def _note_browser(self) -> None:
-        """Say which browser will be used, and of one elsewhere how it is just now; or how to get one."""
+        """Declare that a browser is needed; of one elsewhere, note how it is just now."""
         runtime, endpoint = self.runtime, self.engine.endpoint
         if endpoint is not None:
             answer = await self._state()
@@ -328,10 +328,7 @@ class EngineModule(Module[EngineSettings]):
             said = f"{_USES[endpoint.kind]} {endpoint}: {answer.said}{version}"
             runtime.note("web browser", said, advice=answer.advice)
             return
-        try:
-            runtime.note("web browser", str(await asyncio.to_thread(find_executable, self.settings)))
-        except ToolError:
-            runtime.note("web browser", "none was found", advice=INSTALL_HINT)
+        runtime.declare_requirement(BrowserRequirement(self.settings))
 
     async def _state(self) -> Answer:
         """How the browser elsewhere is just now: in use, lost, or what it says when it is asked."""

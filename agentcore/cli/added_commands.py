@@ -1,0 +1,96 @@
+"""Commands that installed distributions add to `agentcore`, and what they get."""
+
+import sys
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentcore.cli.lazy import LazyGroup
+
+GROUP = "agentcore.commands"
+"""The entry-point group: the name of a command, and where its `click.Command` is."""
+
+
+class AddedCommands:
+    """Implements `agentcore.api.CommandContext`."""
+
+    def __init__(self) -> None:
+        self._progress: Any = None
+        self._last = ""
+
+    def read_settings(self, config_path: Path, key: str) -> Mapping[str, Any]:
+        """See `agentcore.api.CommandContext`."""
+        import os
+
+        from agentcore.config.settings_of_modules import module_settings
+        from agentcore.host import load_config
+
+        return module_settings(load_config(config_path, os.environ), key).values
+
+    def show_progress(self, fraction: float | None, text: str) -> None:
+        """See `agentcore.api.CommandContext`."""
+        from agentcore.cli.terminal.output import note
+        from agentcore.cli.terminal.progress_line import ProgressLine
+
+        if not sys.stderr.isatty():
+            if text and text != self._last:
+                note(text)
+            self._last = text
+            return
+        self._progress = self._progress or ProgressLine()
+        if text:
+            self._progress("progress", {"fraction": fraction, "message": text})
+        else:
+            self._progress.clear()
+
+
+class RootGroup(LazyGroup):
+    """The commands of agentcore itself, and those that installed distributions add.
+
+    An added command is imported when it is called, never for a list: its distribution may be installed for another
+    purpose. A name that agentcore has itself cannot be taken.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names: agentcore's own in the order of the table, then the added ones."""
+        return [*super().list_commands(ctx), *self._added()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        own = super().get_command(ctx, cmd_name)
+        point = self._added().get(cmd_name)
+        if own is not None or point is None:
+            return own
+        command = _load(point)
+        ctx.obj = AddedCommands()
+        return command
+
+    def knows_command(self, name: str) -> bool:
+        """True if there is a command of this name."""
+        return super().knows_command(name) or name in self._added()
+
+    def short_helps(self) -> list[tuple[str, str]]:
+        """The names with a line for each; that of an added one names its distribution, for nothing is imported."""
+        added = [(name, f"Added by {_distribution(point)}.") for name, point in self._added().items()]
+        return [*super().short_helps(), *added]
+
+    def _added(self) -> dict[str, EntryPoint]:
+        points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+        return {point.name: point for point in points if not super(RootGroup, self).knows_command(point.name)}
+
+
+def _load(point: EntryPoint) -> click.Command:
+    try:
+        command = point.load()
+    except Exception as exc:
+        raise click.ClickException(f"command {point.name!r} of {_distribution(point)} cannot be loaded: {exc}") from exc
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"command {point.name!r} of {_distribution(point)} is no click command")
+    return command
+
+
+def _distribution(point: EntryPoint) -> str:
+    return "an unknown package" if point.dist is None else point.dist.name

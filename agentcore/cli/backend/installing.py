@@ -1,0 +1,65 @@
+"""Installing what modules need, for the user at a terminal: in this process, also beside a server that is running."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agentcore.host.host import Host
+
+Show = Callable[[float | None, str], None]
+"""Shows the progress: the completed part, None if unknown, and the current step."""
+
+
+async def install_here(host: Host, name: str, show: Show) -> str:
+    """Install a requirement with a host of this process.
+
+    Returns:
+        Why it failed; empty: it is met now.
+    Raises:
+        ToolError: `requirement_not_found`, `requirement_not_installable`.
+    """
+    from agentcore.host.requirements import in_language
+
+    def take(event: Any) -> None:
+        if event.data["name"] == name:
+            show(event.data["fraction"], in_language(event.data["text"], host.config.locale))
+
+    unsubscribe = host.events.subscribe("requirement.progress", take)
+    try:
+        host.requirements.install(name)
+        view = await host.requirements.wait(name)
+    finally:
+        unsubscribe()
+    if view.state == "met":
+        return ""
+    return view.error or in_language(view.text, host.config.locale) or "it is still missing"
+
+
+def install_beside_server(config_path: Path, modules: Sequence[str], name: str, show: Show) -> str:
+    """The same beside a running server, with the modules that declare it started here for as long as it takes.
+
+    The user at a terminal runs this with their own rights, so nobody is asked; the server finds it with its next check.
+
+    Args:
+        modules: Those that declare the requirement.
+    """
+    from agentcore.host import load_config
+    from agentcore.host.containment import bounded_runner
+    from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+
+    config = load_config(config_path, os.environ)
+    alone = config.model_copy(update={"modules": tuple(modules)})
+
+    async def install(state: StateDir) -> str:
+        async with Host.open(alone, state) as host:
+            await host.requirements.check()
+            return await install_here(host, name, show)
+
+    with (
+        TemporaryDirectory(prefix="agentcore-") as folder,
+        StateDir.open(config.file, environ={**os.environ, STATE_DIR_VARIABLE: folder}) as state,
+        bounded_runner() as runner,
+    ):
+        return runner.run(install(state))
