@@ -6,7 +6,9 @@ process that asked for it, as any other. Where that cannot be done, and where in
 (`AGENTCORE_TEST_INTERPRETERS=fresh`), each command is an interpreter that starts.
 """
 
+import asyncio
 import atexit
+import contextlib
 import ctypes
 import fcntl
 import gc
@@ -31,6 +33,8 @@ _ROOT = Path(__file__).parent.parent
 _LIMIT_BYTES = 1 << 20
 _CLONE_PARENT = 0x8000
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine()) if sys.platform == "linux" else None
+# a provider's library costs more than all the rest, and few commands speak to that provider
+_NOT_IMPORTED = ("agentcore.testing", "agentcore.chat.model.anthropic_model")
 _CAN_COPY = _SYS_CLONE is not None and os.environ.get("AGENTCORE_TEST_INTERPRETERS") != "fresh"
 
 
@@ -82,6 +86,90 @@ def run(*arguments: str, typed: str = "", limit_s: float, **options: Any) -> sub
             command.kill()
             raise
     return subprocess.CompletedProcess(command.args, command.returncode, out, err)
+
+
+class AsyncCommand:
+    """A command whose output is read, and whose end is awaited, in an event loop.
+
+    Attributes:
+        pid: Its process id.
+        stdout: Its standard output, where that is a pipe.
+        stderr: Its standard error, where that is a pipe.
+    """
+
+    def __init__(self, command: Command, loop: asyncio.AbstractEventLoop) -> None:
+        self._command = command
+        self._ended = asyncio.Event()
+        self.pid = command.pid
+        self.stdout: asyncio.StreamReader | None = None
+        self.stderr: asyncio.StreamReader | None = None
+        # a thread of its own: commands may outnumber the threads of the loop's executor
+        threading.Thread(target=self._report_end, args=(loop,), daemon=True).start()
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._command.returncode
+
+    async def read_pipes(self, limit_bytes: int) -> None:
+        """Read its output from now on."""
+        self.stdout = await self._reader(self._command.stdout, limit_bytes)
+        self.stderr = await self._reader(self._command.stderr, limit_bytes)
+
+    async def wait(self) -> int:
+        """Wait for its end; gives the exit code."""
+        await self._ended.wait()
+        return self._command.wait()
+
+    async def read_to_end(self) -> str:
+        """Wait for its end; gives what it printed."""
+        assert self.stdout is not None
+        printed = await self.stdout.read()
+        await self.wait()
+        return printed.decode()
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal.
+
+        Raises:
+            ProcessLookupError: It has ended.
+        """
+        if self._command.poll() is not None:
+            raise ProcessLookupError
+        self._command.send_signal(number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    async def _reader(self, pipe: Any, limit_bytes: int) -> asyncio.StreamReader | None:
+        if pipe is None:
+            return None
+        reader = asyncio.StreamReader(limit_bytes)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        return reader
+
+    def _report_end(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._command.wait()
+        with contextlib.suppress(RuntimeError):  # the test is over
+            loop.call_soon_threadsafe(self._ended.set)
+
+
+async def start_command(*arguments: str, limit_bytes: int = 1 << 24, **options: Any) -> AsyncCommand:
+    """Start a command in an event loop; the options are those of `Command`.
+
+    Args:
+        arguments: Without `python -m agentcore`.
+        limit_bytes: How long a line of its output may be.
+    """
+    loop = asyncio.get_running_loop()
+    command = AsyncCommand(await asyncio.to_thread(lambda: Command(*arguments, **options)), loop)
+    await command.read_pipes(limit_bytes)
+    return command
 
 
 class _Original:
@@ -171,7 +259,7 @@ if __name__ == "__main__":
     import agentcore
 
     for found in pkgutil.walk_packages(agentcore.__path__, "agentcore."):
-        if not found.name.startswith("agentcore.testing") and not found.name.endswith("__main__"):
+        if not found.name.startswith(_NOT_IMPORTED) and not found.name.endswith("__main__"):
             import_module(found.name)
     gc.freeze()
     _serve_copies(socket.socket(fileno=int(sys.argv[1])))

@@ -142,13 +142,18 @@ class Place:
         (self.folder / "modules" / f"{name}.py").write_text(source)
 
 
+def make_place(parent: Path) -> Place:
+    """A folder without app.json, and a state folder, below another folder."""
+    folder = parent / "home"
+    folder.mkdir()
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}
+    return Place(folder, {**kept, "HOME": str(parent), "AGENTCORE_STATE_DIR": str(parent / "state")})
+
+
 @pytest.fixture
 def empty_place(tmp_path: Path) -> Place:
     """A folder without app.json."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}
-    return Place(folder, {**kept, "HOME": str(tmp_path), "AGENTCORE_STATE_DIR": str(tmp_path / "state")})
+    return make_place(tmp_path)
 
 
 @pytest.fixture

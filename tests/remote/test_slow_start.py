@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forking import start_command
 from tests.remote.test_killed_server import Served, Server, hosts_of
 from tests.remote.test_outliving import has_ended
 
@@ -43,11 +45,8 @@ class SlowlyServed(Served):
     async def stopped_while_it_starts(self, sent: signal.Signals) -> int:
         """Start a server, and end it while its host starts; gives the host's process."""
         folder, before = self.folder, len(_started(self.folder))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "agentcore", "serve", "--port", "0"),
-            cwd=folder,
-            env=self.environ,
-            stderr=asyncio.subprocess.DEVNULL,
+        process = await start_command(
+            *("serve", "--port", "0"), cwd=folder, env=self.environ, stderr=subprocess.DEVNULL
         )
         try:
             async with asyncio.timeout(WAIT_S):
