@@ -7,8 +7,8 @@ import signal
 import aiohttp
 import pytest
 
-from tests.chat.conftest import spoken
 from tests.chat.crashing import answered, approval, post, request, served, shown, until
+from tests.support.provider import spoken
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from tests.chat.conftest import Events
 from tests.chat.turn.test_toolbox import Many
+from tests.support.provider import Events
 
 pytestmark = pytest.mark.spec("C2")
 

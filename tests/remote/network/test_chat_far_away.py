@@ -11,11 +11,11 @@ import aiohttp
 import pytest
 
 from tests import programs
-from tests.chat.conftest import Provider, provider
 from tests.remote.network.far_away import PROXY_PORT, FarAway, far_away, near_place, why_not
 from tests.remote.network.linked import until
 from tests.remote.network.machine import MACHINE, ROUTER
 from tests.remote.two_machines import WAIT_S, Place, Server, Turn
+from tests.support.provider import Provider, provider
 
 __all__ = ["provider"]
 

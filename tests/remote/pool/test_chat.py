@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from tests.chat.conftest import provider
 from tests.remote.network.linked import until
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import WAIT_S, Turn, serving
+from tests.support.provider import provider
 
 __all__ = ["provider"]
 
