@@ -38,9 +38,10 @@ _NOT_IMPORTED = ("agentcore.testing", "agentcore.chat.model.anthropic_model")
 _CAN_COPY = _SYS_CLONE is not None and os.environ.get("AGENTCORE_TEST_INTERPRETERS") != "fresh"
 
 
-def _changes_start(environ: Mapping[str, str]) -> bool:
-    """Whether an interpreter would start otherwise in this environment than in ours, which a copy cannot."""
-    return any(value != os.environ.get(name) for name, value in environ.items() if name.startswith("PYTHON"))
+def can_copy(python: str, environ: Mapping[str, str]) -> bool:
+    """Whether a command can be a copy: an interpreter that starts in this environment would be as ours is."""
+    is_ours = all(value == os.environ.get(name) for name, value in environ.items() if name.startswith("PYTHON"))
+    return _CAN_COPY and python == sys.executable and is_ours
 
 
 class Command(subprocess.Popen):
@@ -54,7 +55,7 @@ class Command(subprocess.Popen):
 
     def __init__(self, *arguments: str, python: str = sys.executable, owns_terminal: bool = False, **options: Any):
         self._words, self._owns_terminal = arguments, owns_terminal
-        self._is_copy = _CAN_COPY and python == sys.executable and not _changes_start(options.get("env") or {})
+        self._is_copy = can_copy(python, options.get("env") or {})
         at_start = _take_terminal if owns_terminal else None
         command = [python, "-m", "agentcore", *arguments]
         super().__init__(command, start_new_session=owns_terminal, preexec_fn=at_start, **options)
@@ -254,6 +255,17 @@ def _serve_copies(channel: socket.socket) -> None:
     sys.argv[1:] = request["words"]
 
 
+def _build_what_a_first_chat_builds() -> None:
+    """Have copies find the schemas of messages and the list of prices: half a second for each of them."""
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    from agentcore.chat.model import openai_model
+    from agentcore.chat.settings import ModelChoice
+
+    ModelMessagesTypeAdapter.dump_json([])
+    openai_model.make(ModelChoice(provider="openai", model="m"))
+
+
 if __name__ == "__main__":
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as the command line does, before it imports pydantic
     import agentcore
@@ -261,6 +273,7 @@ if __name__ == "__main__":
     for found in pkgutil.walk_packages(agentcore.__path__, "agentcore."):
         if not found.name.startswith(_NOT_IMPORTED) and not found.name.endswith("__main__"):
             import_module(found.name)
+    _build_what_a_first_chat_builds()
     gc.freeze()
     _serve_copies(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module("agentcore", run_name="__main__", alter_sys=True)

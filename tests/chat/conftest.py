@@ -1,5 +1,6 @@
-"""What the tests of chats share: the provider of models, and the server that asks it."""
+"""What the tests of chats share: the provider of models, the server that asks it, and what TLS trusts."""
 
+from tests.support.certificates import one_certificate
 from tests.support.provider import (
     LIMIT_S,
     Events,
@@ -32,6 +33,7 @@ __all__ = [
     "calls_of",
     "json_bytes",
     "kinds",
+    "one_certificate",
     "open_talk",
     "openai_chunk",
     "openai_events",

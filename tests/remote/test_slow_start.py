@@ -87,7 +87,7 @@ def served(tmp_path):
     assert not left
 
 
-@pytest.mark.parametrize("outlives", [False, True])
+@pytest.mark.parametrize("outlives", [False, pytest.param(True, marks=pytest.mark.more)])
 async def test_host_whose_start_is_slow_is_not_left_behind_by_a_server_that_stops(served, outlives, tmp_path):
     slow = served(outlives=outlives)
     pid = await slow.stopped_while_it_starts(signal.SIGTERM)
@@ -118,6 +118,7 @@ async def _where(server: Server) -> int:
     return pid
 
 
+@pytest.mark.more
 async def test_host_whose_start_is_slow_and_whose_server_was_killed_leaves_its_place_to_the_next_one(served, tmp_path):
     """The next server has started another one meanwhile, which it keeps, and which the server after that finds."""
     slow = served(outlives=True)

@@ -72,6 +72,7 @@ async def test_hosts_of_a_pool_are_listed_and_drained_and_what_is_not_up_to_the_
         assert await run(place, "hosts", "undrain", "farm.box2") == (0, "farm.box2 is running.\n")
 
 
+@pytest.mark.more
 async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_says_why(tmp_path):
     async with nats_running(tmp_path / "nats") as nats:
         place = pool_place(tmp_path / "near", nats, "counting", labels=["gpu"])
@@ -96,6 +97,7 @@ async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_sa
             assert "failed: hosts.farm: the key" in said, said
 
 
+@pytest.mark.more
 async def test_call_that_waits_for_a_person_names_the_host_that_it_would_run_on(tmp_path):
     async with contextlib.AsyncExitStack() as held:
         nats = await held.enter_async_context(nats_running(tmp_path / "nats"))
