@@ -6,7 +6,9 @@ process that asked for it, as any other. Where that cannot be done, and where in
 (`AGENTCORE_TEST_INTERPRETERS=fresh`), each command is an interpreter that starts.
 """
 
+import asyncio
 import atexit
+import contextlib
 import ctypes
 import fcntl
 import gc
@@ -31,12 +33,15 @@ _ROOT = Path(__file__).parent.parent
 _LIMIT_BYTES = 1 << 20
 _CLONE_PARENT = 0x8000
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine()) if sys.platform == "linux" else None
+# a provider's library costs more than all the rest, and few commands speak to that provider
+_NOT_IMPORTED = ("agentcore.testing", "agentcore.chat.model.anthropic_model")
 _CAN_COPY = _SYS_CLONE is not None and os.environ.get("AGENTCORE_TEST_INTERPRETERS") != "fresh"
 
 
-def _changes_start(environ: Mapping[str, str]) -> bool:
-    """Whether an interpreter would start otherwise in this environment than in ours, which a copy cannot."""
-    return any(value != os.environ.get(name) for name, value in environ.items() if name.startswith("PYTHON"))
+def can_copy(python: str, environ: Mapping[str, str]) -> bool:
+    """Whether a command can be a copy: an interpreter that starts in this environment would be as ours is."""
+    is_ours = all(value == os.environ.get(name) for name, value in environ.items() if name.startswith("PYTHON"))
+    return _CAN_COPY and python == sys.executable and is_ours
 
 
 class Command(subprocess.Popen):
@@ -50,7 +55,7 @@ class Command(subprocess.Popen):
 
     def __init__(self, *arguments: str, python: str = sys.executable, owns_terminal: bool = False, **options: Any):
         self._words, self._owns_terminal = arguments, owns_terminal
-        self._is_copy = _CAN_COPY and python == sys.executable and not _changes_start(options.get("env") or {})
+        self._is_copy = can_copy(python, options.get("env") or {})
         at_start = _take_terminal if owns_terminal else None
         command = [python, "-m", "agentcore", *arguments]
         super().__init__(command, start_new_session=owns_terminal, preexec_fn=at_start, **options)
@@ -82,6 +87,90 @@ def run(*arguments: str, typed: str = "", limit_s: float, **options: Any) -> sub
             command.kill()
             raise
     return subprocess.CompletedProcess(command.args, command.returncode, out, err)
+
+
+class AsyncCommand:
+    """A command whose output is read, and whose end is awaited, in an event loop.
+
+    Attributes:
+        pid: Its process id.
+        stdout: Its standard output, where that is a pipe.
+        stderr: Its standard error, where that is a pipe.
+    """
+
+    def __init__(self, command: Command, loop: asyncio.AbstractEventLoop) -> None:
+        self._command = command
+        self._ended = asyncio.Event()
+        self.pid = command.pid
+        self.stdout: asyncio.StreamReader | None = None
+        self.stderr: asyncio.StreamReader | None = None
+        # a thread of its own: commands may outnumber the threads of the loop's executor
+        threading.Thread(target=self._report_end, args=(loop,), daemon=True).start()
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._command.returncode
+
+    async def read_pipes(self, limit_bytes: int) -> None:
+        """Read its output from now on."""
+        self.stdout = await self._reader(self._command.stdout, limit_bytes)
+        self.stderr = await self._reader(self._command.stderr, limit_bytes)
+
+    async def wait(self) -> int:
+        """Wait for its end; gives the exit code."""
+        await self._ended.wait()
+        return self._command.wait()
+
+    async def read_to_end(self) -> str:
+        """Wait for its end; gives what it printed."""
+        assert self.stdout is not None
+        printed = await self.stdout.read()
+        await self.wait()
+        return printed.decode()
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal.
+
+        Raises:
+            ProcessLookupError: It has ended.
+        """
+        if self._command.poll() is not None:
+            raise ProcessLookupError
+        self._command.send_signal(number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    async def _reader(self, pipe: Any, limit_bytes: int) -> asyncio.StreamReader | None:
+        if pipe is None:
+            return None
+        reader = asyncio.StreamReader(limit_bytes)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        return reader
+
+    def _report_end(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._command.wait()
+        with contextlib.suppress(RuntimeError):  # the test is over
+            loop.call_soon_threadsafe(self._ended.set)
+
+
+async def start_command(*arguments: str, limit_bytes: int = 1 << 24, **options: Any) -> AsyncCommand:
+    """Start a command in an event loop; the options are those of `Command`.
+
+    Args:
+        arguments: Without `python -m agentcore`.
+        limit_bytes: How long a line of its output may be.
+    """
+    loop = asyncio.get_running_loop()
+    command = AsyncCommand(await asyncio.to_thread(lambda: Command(*arguments, **options)), loop)
+    await command.read_pipes(limit_bytes)
+    return command
 
 
 class _Original:
@@ -166,13 +255,25 @@ def _serve_copies(channel: socket.socket) -> None:
     sys.argv[1:] = request["words"]
 
 
+def _build_what_a_first_chat_builds() -> None:
+    """Have copies find the schemas of messages and the list of prices: half a second for each of them."""
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    from agentcore.chat.model import openai_model
+    from agentcore.chat.settings import ModelChoice
+
+    ModelMessagesTypeAdapter.dump_json([])
+    openai_model.make(ModelChoice(provider="openai", model="m"))
+
+
 if __name__ == "__main__":
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # as the command line does, before it imports pydantic
     import agentcore
 
     for found in pkgutil.walk_packages(agentcore.__path__, "agentcore."):
-        if not found.name.startswith("agentcore.testing") and not found.name.endswith("__main__"):
+        if not found.name.startswith(_NOT_IMPORTED) and not found.name.endswith("__main__"):
             import_module(found.name)
+    _build_what_a_first_chat_builds()
     gc.freeze()
     _serve_copies(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module("agentcore", run_name="__main__", alter_sys=True)

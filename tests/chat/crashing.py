@@ -50,12 +50,6 @@ async def post(address, message, role="user"):
     return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]
 
 
-async def until(condition):
-    async with asyncio.timeout(LIMIT_S):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
 def approval(tool_id):
     return json.dumps({"toolId": tool_id, "approved": True})
 

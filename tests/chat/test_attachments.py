@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.chat.conftest import spoken
 from tests.chat.notes import Notes
 from tests.chat.test_clients import paired
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K12")
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tests.chat.conftest import spoken
 from tests.chat.notes import TOKEN, Notes
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("C2")
 

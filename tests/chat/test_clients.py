@@ -6,8 +6,8 @@ import json
 import aiohttp
 import pytest
 
-from tests.chat.conftest import LIMIT_S, Events
 from tests.chat.notes import TOKEN, Notes
+from tests.support.provider import LIMIT_S, Events
 
 pytestmark = pytest.mark.spec("K11")
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.host.approvals.queue import Verdict
-from tests.chat.conftest import spoken
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K8")
 

@@ -7,8 +7,9 @@ import signal
 import aiohttp
 import pytest
 
-from tests.chat.conftest import spoken
-from tests.chat.crashing import answered, approval, post, request, served, shown, until
+from tests.chat.crashing import answered, approval, post, request, served, shown
+from tests.support.provider import spoken
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
@@ -77,13 +78,13 @@ async def test_call_that_runs_when_the_process_is_killed_is_interrupted_and_the_
         (tool_id,) = (await post(address, "write"))[-1]["waiting"]
         answer = json.dumps({"toolId": tool_id, "approved": True})
         posted = asyncio.create_task(post(address, answer, "function"))
-        await until(lambda: written(folder) == "line")
+        await wait_until(lambda: written(folder) == "line")
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
         assert isinstance(posted.exception(), aiohttp.ClientError)
     (folder / "go").touch()
     async with served(folder) as (_, address):
-        await until(lambda: len(provider.requests) == 2)
+        await wait_until(lambda: len(provider.requests) == 2)
         again = await post(address, answer, "function")
     assert "interrupted" in provider.sent
     assert again[0]["error"]["type"] == "tool_call_answered"
@@ -102,12 +103,12 @@ async def test_call_in_a_host_that_outlives_the_server_ends_as_it_would_have(fol
         (tool_id,) = (await post(address, "write"))[-1]["waiting"]
         answer = json.dumps({"toolId": tool_id, "approved": True})
         posted = asyncio.create_task(post(address, answer, "function"))
-        await until(lambda: written(folder) == "line")
+        await wait_until(lambda: written(folder) == "line")
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
     async with served(folder) as (_, address):
         (folder / "go").touch()
-        await until(lambda: len(provider.requests) == 2)
+        await wait_until(lambda: len(provider.requests) == 2)
     assert "written" in provider.sent
     assert "interrupted" not in provider.sent
     assert (folder / "ledger").read_text() == "line"
@@ -126,7 +127,7 @@ async def test_answer_that_streams_when_the_process_is_killed_is_asked_for_again
         assert isinstance(posted.exception(), aiohttp.ClientError)
     gate.set()
     async with served(folder) as (_, address):
-        await until(lambda: len(provider.requests) == 2)
+        await wait_until(lambda: len(provider.requests) == 2)
         events = []
         while not any("content" in event for event in events):
             events = await post(address, "and?")
@@ -158,13 +159,13 @@ async def test_result_that_was_known_at_the_kill_is_told_and_its_call_is_not_run
         one, two = (await post(address, "write"))[-1]["waiting"]
         await post(address, approval(one), "function")
         posted = asyncio.create_task(post(address, approval(two), "function"))
-        await until(lambda: written(folder) == "one line")
+        await wait_until(lambda: written(folder) == "one line")
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
         assert isinstance(posted.exception(), aiohttp.ClientError)
     (folder / "go").touch()
     async with served(folder) as (_, address):
-        await until(lambda: len(provider.requests) == 2)
+        await wait_until(lambda: len(provider.requests) == 2)
         items = await shown(address)
     told = [message["content"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
     assert "added one" in told[0]
@@ -181,7 +182,7 @@ async def test_model_that_was_told_at_the_kill_is_asked_again_and_the_call_is_no
     async with served(folder) as (process, address):
         (one,) = (await post(address, "write"))[-1]["waiting"]
         posted = asyncio.create_task(post(address, approval(one), "function"))
-        await until(lambda: len(provider.requests) == 2)
+        await wait_until(lambda: len(provider.requests) == 2)
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
         assert isinstance(posted.exception(), aiohttp.ClientError)
@@ -199,7 +200,7 @@ async def test_call_of_a_person_s_own_that_ran_at_the_kill_is_shown_as_interrupt
         session_id = (await request(address, "POST", "/api/sessions", {}))["sessionId"]
         body = {"tool": "ledger_write", "arguments": {}}
         await request(address, "POST", f"/api/sessions/{session_id}/command", body)
-        await until(lambda: written(folder) == "line")
+        await wait_until(lambda: written(folder) == "line")
         process.send_signal(signal.SIGKILL)
     (folder / "go").touch()
     async with served(folder) as (_, address):

@@ -11,7 +11,8 @@ import json
 import aiohttp
 import pytest
 
-from tests.chat.crashing import LIMIT_S, approval, post, request, served, until
+from tests.chat.crashing import LIMIT_S, approval, post, request, served
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
@@ -89,7 +90,7 @@ async def test_call_of_a_model_runs_at_most_once_wherever_the_process_is_killed(
         await killed(process, asyncio.create_task(post(address, approval(tool_id), "function")))
     for _ in range(2):  # and it is still so after one start more
         async with served(folder) as (_, address):
-            await until(lambda: len(provider.requests) == 2)
+            await wait_until(lambda: len(provider.requests) == 2)
             again = await post(address, approval(tool_id), "function")
             assert again[0]["error"]["type"] == "tool_call_answered"
     assert told in provider.sent

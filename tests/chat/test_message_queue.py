@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.chat.bounds import QUEUED_MESSAGES
 from agentcore.host.approvals.queue import Verdict
-from tests.chat.conftest import spoken
 from tests.chat.test_conversations import Shelf, of_type
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K12")
 

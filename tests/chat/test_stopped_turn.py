@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agentcore.host.approvals.queue import Verdict
-from tests.chat.conftest import spoken
 from tests.chat.test_conversations import Shelf, of_type
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K12")
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentcore.api import Module, ToolContext, tool
 from agentcore.host.approvals.queue import Verdict
-from tests.chat.conftest import spoken
+from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K1")
 

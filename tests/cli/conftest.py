@@ -19,7 +19,11 @@ from typing import Any
 import pytest
 
 from agentcore.cli.terminal.proof import can_be_pushed
-from tests.forking import Command, run
+from tests.forking import Command
+from tests.support.certificates import one_certificate
+from tests.support.command_line import run_command
+
+__all__ = ["one_certificate"]
 
 LIMIT_S = 180
 """For a process to do something; a first answer of a model needs seconds of imports on an idle machine."""
@@ -126,8 +130,8 @@ class Place:
         )
 
     def run(self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Done:
-        """Run a command to its end."""
-        done = run(*arguments, typed=stdin, limit_s=LIMIT_S, **self.options(environ))
+        """Run a command to its end, without a terminal."""
+        done = run_command(*arguments, typed=stdin, limit_s=LIMIT_S, **self.options(environ))
         return Done(done.returncode, done.stdout, done.stderr)
 
     def write_app(self, **document: Any) -> Path:
@@ -142,13 +146,18 @@ class Place:
         (self.folder / "modules" / f"{name}.py").write_text(source)
 
 
+def make_place(parent: Path) -> Place:
+    """A folder without app.json, and a state folder, below another folder."""
+    folder = parent / "home"
+    folder.mkdir()
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV", "SSL_CERT_FILE") if name in os.environ}
+    return Place(folder, {**kept, "HOME": str(parent), "AGENTCORE_STATE_DIR": str(parent / "state")})
+
+
 @pytest.fixture
 def empty_place(tmp_path: Path) -> Place:
     """A folder without app.json."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}
-    return Place(folder, {**kept, "HOME": str(tmp_path), "AGENTCORE_STATE_DIR": str(tmp_path / "state")})
+    return make_place(tmp_path)
 
 
 @pytest.fixture
@@ -311,8 +320,8 @@ def start_server(place: Place) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def server(start_server: Callable[..., Server]) -> Server:
-    """A running server."""
+def running_server(start_server: Callable[..., Server]) -> Server:
+    """A running server, as a process of its own."""
     return start_server()
 
 

@@ -131,7 +131,7 @@ def place(empty_place: Place, tmp_path: Path) -> Environment:
 
 @pytest.mark.spec("M1")
 @pytest.mark.parametrize("uses_finder", [False, True])
-def test_editable_install_beside_a_running_server_is_found_and_runs(place, server, uses_finder):
+def test_editable_install_beside_a_running_server_is_found_and_runs(place, running_server, uses_finder):
     place.install(place.write_project(uses_finder=uses_finder), "-e")
     assert place.run("modules", "enable", "dice").out == "dice is ready.\n"
     assert place.run("call", "dice_version").out == "1.0\n"
@@ -141,7 +141,7 @@ def test_editable_install_beside_a_running_server_is_found_and_runs(place, serve
 
 
 @pytest.mark.spec("M1")
-def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(place, server):
+def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(place, running_server):
     """Each command is an interpreter that starts, and runs it too: the file says which processes did."""
     place.install(place.write_project(uses_finder=True), "-e")
     (site,) = Path(place.python).parent.parent.glob("lib/python*/site-packages")
@@ -150,13 +150,13 @@ def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(
         file.write(f"\nimport os; open({str(ran)!r}, 'a').write(str(os.getpid()) + '\\n')\n")
     shown = place.run("modules", "info", "dice", "--json").json
     assert (shown["state"], shown["listed"]) == ("stopped", False)
-    assert str(server.process.pid) not in ran.read_text().splitlines()
+    assert str(running_server.process.pid) not in ran.read_text().splitlines()
     assert place.run("modules", "enable", "dice").code == 0
-    assert str(server.process.pid) in ran.read_text().splitlines()
+    assert str(running_server.process.pid) in ran.read_text().splitlines()
 
 
 @pytest.mark.spec("M4")
-def test_version_on_the_disk_is_told_until_it_runs(place, server):
+def test_version_on_the_disk_is_told_until_it_runs(place, running_server):
     place.install(place.write_project())
     assert place.run("modules", "enable", "dice").out == "dice is ready.\n"
     place.install(place.write_project(version="1.1"), "--upgrade")
@@ -176,7 +176,7 @@ def test_version_on_the_disk_is_told_until_it_runs(place, server):
 
 
 @pytest.mark.spec("M4")
-def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(place, server):
+def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(place, running_server):
     place.install(place.write_project())
     place.run("modules", "enable", "dice")
     broken = SOURCE + "\n\ndef load():\n    raise OSError('no such thing')\n\n\nload()\n"
@@ -194,7 +194,7 @@ def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(
 
 
 @pytest.mark.spec("S4")
-def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, server):
+def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, running_server):
     place.install(place.write_project())
     place.run("modules", "enable", "dice")
     place.pip("uninstall", "--yes", "acme-dice")
@@ -210,7 +210,7 @@ def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, 
     assert place.run("call", "dice_version").out == "1.0\n"
     assert "evil-dice 9.0" in place.run("modules", "choose", "dice").out
     assert place.run("modules", "choose", "dice", "nobody").err.startswith("error: source_not_found")
-    server.stop()
+    running_server.stop()
     listed = place.run("modules", "list")
     assert "waits" in listed.out
     assert "dice: waits: module 'dice' was acme-dice" in place.run("doctor").out

@@ -52,7 +52,7 @@ class Shell:
         self.process.stdin.write(" ".join(action).encode() + b"\n")
         return json.loads(await self.process.stdout.readline())
 
-    async def until(self, is_so):
+    async def wait_until(self, is_so):
         """Look until something is so."""
         async with asyncio.timeout(LIMIT_S):
             while not is_so(seen := await self.do()):
@@ -113,7 +113,7 @@ async def test_agents_work_in_its_views_in_front_and_behind(tmp_path, site):
             for session, colour in (("one", "red"), ("two", "green")):
                 arrived = await call("browser_navigate", session, url=str(site.make_url(f"/{colour}")))
                 assert arrived["resourceId"] == f"browser_{session}_0"
-            await shell.until(lambda seen: (seen["middle"], seen["tabs"]) == (RED, ["red", "green"]))
+            await shell.wait_until(lambda seen: (seen["middle"], seen["tabs"]) == (RED, ["red", "green"]))
 
             # behind, in front while it is brought there, and behind again
             await call("browser_click", "two", selector="button")
@@ -122,12 +122,12 @@ async def test_agents_work_in_its_views_in_front_and_behind(tmp_path, site):
             await shell.do("front", "1")
             await clicking
             behind = (GREEN, "browser_two_0: browser_click ok")
-            await shell.until(lambda seen: (seen["middle"], seen["status"]) == behind)
+            await shell.wait_until(lambda seen: (seen["middle"], seen["status"]) == behind)
             await call("browser_click", "one", selector="button")
-            await shell.until(lambda seen: seen["tabs"] == ["red 1", "green 2"])
+            await shell.wait_until(lambda seen: seen["tabs"] == ["red 1", "green 2"])
 
             await call("browser_tabs", "two", action="close")
-            await shell.until(lambda seen: seen["tabs"] == ["red 1"] and seen["middle"] == RED)
+            await shell.wait_until(lambda seen: seen["tabs"] == ["red 1"] and seen["middle"] == RED)
             await shell.do("close", "0")
             async with asyncio.timeout(LIMIT_S):
                 while (await (await client.get("/api/resources")).json())["resources"]:
@@ -140,7 +140,7 @@ async def test_it_is_a_host_of_a_server_elsewhere(tmp_path, site):
     """It shows by which code it is let in; then the server's calls are done in its views."""
     server_place, shell_place = Place(tmp_path / "server", modules=[]), Place(tmp_path / "shell")
     async with serving(server_place) as server, shell_in(shell_place, "--server", server.address) as shell:
-        asked = await shell.until(lambda seen: "let this shell in" in seen["status"])
+        asked = await shell.wait_until(lambda seen: "let this shell in" in seen["status"])
         await server.let_in(asked["status"].split()[-2])
         async with asyncio.timeout(LIMIT_S):
             while not (hosts := (await server.get("/api/hosts"))["hosts"]) or hosts[0]["state"] != "running":
@@ -150,6 +150,6 @@ async def test_it_is_a_host_of_a_server_elsewhere(tmp_path, site):
         assert arrived["ok"], arrived
         assert arrived["data"]["resourceId"] == "browser_s0_0"
         await server.call("browser_click", selector="button")
-        await shell.until(lambda seen: seen["tabs"] == ["red 1"] and seen["middle"] == RED)
+        await shell.wait_until(lambda seen: seen["tabs"] == ["red 1"] and seen["middle"] == RED)
         await server.delete("/api/resources/browser_s0_0")
-        await shell.until(lambda seen: seen["tabs"] == [])
+        await shell.wait_until(lambda seen: seen["tabs"] == [])

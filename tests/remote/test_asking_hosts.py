@@ -142,6 +142,7 @@ async def test_what_goes_wrong_there_is_an_error_of_the_call(server_place, lapto
         assert deaf["error"]["type"] == "host_has_no_module"
 
 
+@pytest.mark.more
 async def test_a_module_there_that_answers_nothing_says_so(server_place, laptop):
     laptop.write_app(modules=["echo", "nest"], config={"echo": {"answers": False}})
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
@@ -149,6 +150,7 @@ async def test_a_module_there_that_answers_nothing_says_so(server_place, laptop)
     assert answer["error"]["type"] == "host_has_no_module"
 
 
+@pytest.mark.more
 async def test_a_cancelled_call_cancels_what_it_has_asked(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
         body = {"arguments": {"host_": "laptop", "wants": "wait"}, "session_id": "s0"}
@@ -167,6 +169,7 @@ async def test_a_cancelled_call_cancels_what_it_has_asked(server_place, laptop):
                 await asyncio.sleep(0.02)
 
 
+@pytest.mark.more
 async def test_a_host_that_goes_away_before_it_answers_is_away(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
         calling = asyncio.create_task(server.call("echo_ask", host_="laptop", wants="wait"))
@@ -214,6 +217,7 @@ async def _large(machine: FakeMachine, message: Message) -> None:
     await machine.reply(message, {"answer": {}, "blob": await machine.blob(b"x" * (4 * 1024 * 1024 + 1))})
 
 
+@pytest.mark.more
 async def test_what_a_lying_host_answers_is_not_believed(server_place):
     async with serving(server_place) as server:
         for number, (lie, (make, expected)) in enumerate(LIES.items()):

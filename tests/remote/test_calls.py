@@ -112,17 +112,15 @@ class Echoing(Module):
         return ToolResult(name, {"name": name})
 
 
-@pytest.fixture
-async def host(agentcore_host):
-    return await agentcore_host(modules=[Faraway()], isolation="process")
+HOST = {"modules": [Faraway], "isolation": "process"}
 
 
-async def test_module_runs_in_a_process_of_its_own(host):
-    assert (await host.call("where")).data["pid"] != os.getpid()
+async def test_module_runs_in_a_process_of_its_own(shared_host):
+    assert (await shared_host.call("where")).data["pid"] != os.getpid()
 
 
-async def test_call_knows_who_asked_and_for_which_session(host):
-    outcome = await host.outcome("greet", {"name": "Ada"}, principal=Principal("token"), session_id="s1")
+async def test_call_knows_who_asked_and_for_which_session(shared_host):
+    outcome = await shared_host.outcome("greet", {"name": "Ada"}, principal=Principal("token"), session_id="s1")
     assert outcome.result.content[0].text == "hello, Ada"
     assert outcome.result.data == {"principal": "token", "session": "s1", "call": outcome.call_id}
 
@@ -139,63 +137,63 @@ async def test_settings_arrive_and_wrong_ones_are_told_with_their_place(agentcor
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, len(PICTURE)])
-async def test_bytes_come_whole(host, size):
-    assert (await host.call("picture", size=size)).blocks()[0].data == PICTURE[:size]
+async def test_bytes_come_whole(shared_host, size):
+    assert (await shared_host.call("picture", size=size)).blocks()[0].data == PICTURE[:size]
 
 
-async def test_errors_are_what_the_module_raised(host):
-    outcome = await host.outcome("fail", {"how": "tool"})
+async def test_errors_are_what_the_module_raised(shared_host):
+    outcome = await shared_host.outcome("fail", {"how": "tool"})
     assert (outcome.error.type, outcome.error.context, outcome.error.retryable) == (
         "no_such_thing",
         {"thing": "tool"},
         True,
     )
-    outcome = await host.outcome("fail", {"how": "defect"})
+    outcome = await shared_host.outcome("fail", {"how": "defect"})
     assert outcome.error.type == "internal_error"
     assert "RuntimeError" in outcome.error.message
 
 
-async def test_module_that_wants_to_exit_ends_its_call_alone(host):
-    before = (await host.call("where")).data
-    assert (await host.outcome("fail", {"how": "exit"})).error.type == "internal_error"
-    assert (await host.call("where")).data == before
+async def test_module_that_wants_to_exit_ends_its_call_alone(shared_host):
+    before = (await shared_host.call("where")).data
+    assert (await shared_host.outcome("fail", {"how": "exit"})).error.type == "internal_error"
+    assert (await shared_host.call("where")).data == before
 
 
-async def test_call_that_cannot_run_is_never_asked_about(host):
+async def test_call_that_cannot_run_is_never_asked_about(shared_host):
     """What a schema cannot say, the module's own check says before a person is asked."""
-    host.answer_approvals(approve=True)
+    shared_host.answer_approvals(approve=True)
     chat = Principal("chat", "default")
-    outcome = await host.outcome("even", {"number": 3}, principal=chat, session_id="s1")
+    outcome = await shared_host.outcome("even", {"number": 3}, principal=chat, session_id="s1")
     assert outcome.error.type == "invalid_arguments"
-    assert host.asked == []
-    outcome = await host.outcome("even", {"number": 4}, principal=chat, session_id="s1")
+    assert shared_host.asked == []
+    outcome = await shared_host.outcome("even", {"number": 4}, principal=chat, session_id="s1")
     assert outcome.result.data == 4
-    assert [each.definition.name for each in host.asked] == ["even"]
+    assert [each.definition.name for each in shared_host.asked] == ["even"]
 
 
-async def test_progress_and_output_are_told(host):
-    await host.call("progress")
-    assert host.events.of("call.progress")[-1]["message"] == "step 4"
-    assert host.events.of("call.output")[-1]["text"] == "some words\n"
+async def test_progress_and_output_are_told(shared_host):
+    await shared_host.call("progress")
+    assert shared_host.events.of("call.progress")[-1]["message"] == "step 4"
+    assert shared_host.events.of("call.output")[-1]["text"] == "some words\n"
 
 
-async def test_cancelled_call_is_cancelled_in_its_process(host):
-    call = asyncio.create_task(host.outcome("wait"))
-    told = await host.events.wait_for("call.progress", message="waits")
-    host.host.calls.cancel(told["callId"], Principal("cli"))
+async def test_cancelled_call_is_cancelled_in_its_process(shared_host):
+    call = asyncio.create_task(shared_host.outcome("wait"))
+    told = await shared_host.events.wait_for("call.progress", message="waits")
+    shared_host.host.calls.cancel(told["callId"], Principal("cli"))
     assert (await call).error.type == "cancelled"
-    assert (host.host.state.data_dir("faraway") / "cancelled").read_text() == "yes"
+    assert (shared_host.host.state.data_dir("faraway") / "cancelled").read_text() == "yes"
 
 
-async def test_call_that_takes_too_long_is_cut(host):
-    outcome = await host.outcome("wait", timeout_ms=200)
+async def test_call_that_takes_too_long_is_cut(shared_host):
+    outcome = await shared_host.outcome("wait", timeout_ms=200)
     assert outcome.error.type == "timeout"
 
 
-async def test_artifacts_are_kept_by_the_server(host):
-    result = await host.call("keep", text="first\nsecond")
+async def test_artifacts_are_kept_by_the_server(shared_host):
+    result = await shared_host.call("keep", text="first\nsecond")
     assert result.data == {"size": len("first\nsecond")}
-    assert await host.host.store.artifacts.load(result.content[1].artifact_id) == b"first\nsecond"
+    assert await shared_host.host.store.artifacts.load(result.content[1].artifact_id) == b"first\nsecond"
 
 
 async def test_tools_call_one_another_over_the_border(agentcore_host):

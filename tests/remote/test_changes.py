@@ -126,7 +126,9 @@ async def test_module_that_is_not_there_is_missing_and_the_others_run(start, mod
     assert (await host.call("version")).data["version"] == 1
 
 
-@pytest.mark.parametrize("init", ["os._exit(7)", "import ctypes; ctypes.string_at(0)"])
+@pytest.mark.parametrize(
+    "init", ["os._exit(7)", pytest.param("import ctypes; ctypes.string_at(0)", marks=pytest.mark.more)]
+)
 async def test_module_that_ends_its_process_as_it_starts_is_given_up_with_a_reason(start, modules, init):
     _write(modules, init=init)
     host = await start("changing", is_failure_expected=True)
@@ -143,6 +145,7 @@ async def test_module_that_ends_its_process_as_it_starts_is_given_up_with_a_reas
     assert record.state == "ready", record.reason
 
 
+@pytest.mark.more
 async def test_full_disk_ends_a_call_and_nothing_else(small_disk, start, modules):
     _write(modules)
     host = await start("changing", roots=[small_disk])

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.spec("H3")
 
 COPY = "copy_between_hosts"
 BYTES = 30 * 1024 * 1024 + 12_345
+SEVERAL_PIECES = 3 * 1024 * 1024 + 12_345
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ async def until_half_is_there(place: Place) -> None:
 
 async def test_a_large_file_goes_each_way_with_a_persons_word_each_time(server_place, laptop):
     """To the laptop and back; what the person is shown says what goes where, and nothing is left over."""
-    sent = write(server_place.workspace / "big.bin", BYTES, 0o751)
+    sent = write(server_place.workspace / "big.bin", SEVERAL_PIECES, 0o751)
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
         shown, there = await copy(server, from_path="big.bin", to_host="laptop", to_path="in/big.bin")
         _, back = await copy(server, from_host="laptop", from_path="in/big.bin", to_host="", to_path="back.bin")
@@ -113,7 +114,7 @@ async def test_a_large_file_goes_each_way_with_a_persons_word_each_time(server_p
         "from_path": str(server_place.workspace / "big.bin"),
         "to_host": "laptop",
         "to_path": str(copied),
-        "size_bytes": BYTES,
+        "size_bytes": SEVERAL_PIECES,
         "sha256": sent,
         "overwrote": False,
     }
@@ -131,6 +132,7 @@ async def test_a_large_file_goes_each_way_with_a_persons_word_each_time(server_p
     assert halves(server_place) == halves(laptop) == []
 
 
+@pytest.mark.more
 async def test_a_file_goes_from_one_host_to_another_and_an_empty_one_too(server_place, laptop, tmp_path):
     """What passes through the server stays nowhere on it."""
     desktop = Place(tmp_path / "desktop", modules=["fs_tools"])
@@ -152,6 +154,7 @@ async def test_a_file_goes_from_one_host_to_another_and_an_empty_one_too(server_
     assert list(server_place.workspace.iterdir()) == []
 
 
+@pytest.mark.more
 async def test_a_copy_reports_its_bytes_while_it_waits_for_a_person(server_place, laptop):
     write(laptop.workspace / "log.bin", 3 * 1024 * 1024)
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
@@ -278,6 +281,7 @@ async def test_the_tools_are_offered_only_while_there_is_a_host(server_place, la
     assert gone["error"]["type"] == "unknown_tool"
 
 
+@pytest.mark.more
 async def test_a_link_that_is_cut_in_the_middle_leaves_no_half_of_a_file(server_place, laptop):
     write(server_place.workspace / "big.bin", BYTES)
     write(laptop.workspace / "big.bin", BYTES)
@@ -305,6 +309,7 @@ async def test_a_link_that_is_cut_in_the_middle_leaves_no_half_of_a_file(server_
     assert halves(server_place) == halves(laptop) == []
 
 
+@pytest.mark.more
 async def test_a_cancelled_copy_leaves_nothing_behind(server_place, laptop):
     write(server_place.workspace / "big.bin", BYTES)
     async with through_relay(server_place, laptop) as (server, relay):
@@ -347,6 +352,7 @@ LIES = {
 }
 
 
+@pytest.mark.more
 async def test_what_a_lying_host_says_of_a_file_makes_none_here(server_place):
     async with serving(server_place) as server:
         for number, (lie, (facts, pieces, expected)) in enumerate(LIES.items()):

@@ -111,7 +111,8 @@ async def dialled(server: Server, key: str = "") -> AsyncIterator[Liar]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(tmp_path_factory):
+async def cheated(tmp_path_factory):
+    """The server, as a process of its own, for all tests of the file."""
     folder = tmp_path_factory.mktemp("lies")
     place = Place(folder / "server", modules=["shell_tools"], approvals={"mode": "allow"})
     async with serving(place) as running:
@@ -121,10 +122,10 @@ async def server(tmp_path_factory):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def key(server):
-    async with dialled(server) as liar:
+async def key(cheated):
+    async with dialled(cheated) as liar:
         await liar.hello()
-        await server.let_in((await liar.hear("pair.code"))["code"])
+        await cheated.let_in((await liar.hear("pair.code"))["code"])
         given: str = (await liar.hear("pair.key"))["key"]
         await liar.say("pair.kept")
     return given
@@ -172,20 +173,20 @@ CUT_OFF: dict[str, tuple[Lie, str]] = {
 
 
 @pytest.mark.parametrize("lie", CUT_OFF)
-async def test_lie_cuts_the_machine_off_with_a_reason_and_nothing_of_it_counts(server, key, lie):
-    async with dialled(server, key) as liar:
+async def test_lie_cuts_the_machine_off_with_a_reason_and_nothing_of_it_counts(cheated, key, lie):
+    async with dialled(cheated, key) as liar:
         await liar.take_up()
-        call = asyncio.create_task(server.call("lie", host="liar"))
+        call = asyncio.create_task(cheated.call("lie", host="liar"))
         sent = await liar.hear("tool.call")
         await CUT_OFF[lie][0](liar, sent)
         assert CUT_OFF[lie][1] in await liar.goodbye()
         ended = await call
     assert ended["error"]["type"] == "module_failed", ended
     assert CUT_OFF[lie][1] in ended["error"]["message"]
-    host = await server.host("liar")
+    host = await cheated.host("liar")
     assert host["state"] == "away"
     assert CUT_OFF[lie][1] in host["reason"]
-    [terminal] = (await server.get("/api/resources"))["resources"]
+    [terminal] = (await cheated.get("/api/resources"))["resources"]
     assert (terminal["title"], "host" in terminal) == ("cat", False)
 
 
@@ -203,14 +204,14 @@ GREETINGS: dict[str, tuple[Message, str]] = {
 
 
 @pytest.mark.parametrize("lie", GREETINGS)
-async def test_greeting_that_is_none_is_refused_with_a_reason(server, key, lie):
-    async with dialled(server, key) as liar:
+async def test_greeting_that_is_none_is_refused_with_a_reason(cheated, key, lie):
+    async with dialled(cheated, key) as liar:
         await liar.hello(**GREETINGS[lie][0])
         assert GREETINGS[lie][1] in await liar.goodbye()
-    assert (await server.host("liar"))["state"] == "away"
-    async with dialled(server, key) as honest:
+    assert (await cheated.host("liar"))["state"] == "away"
+    async with dialled(cheated, key) as honest:
         await honest.take_up()
-        await server.host_is("liar", "running")
+        await cheated.host_is("liar", "running")
 
 
 @pytest.mark.parametrize(
@@ -222,14 +223,14 @@ async def test_greeting_that_is_none_is_refused_with_a_reason(server, key, lie):
         ({"members": [{**MEMBER, "name": "a b"}]}, "no name of a module"),
     ],
 )
-async def test_greeting_of_an_unknown_machine_that_is_none_is_refused(server, said, reason):
-    async with dialled(server) as liar:
+async def test_greeting_of_an_unknown_machine_that_is_none_is_refused(cheated, said, reason):
+    async with dialled(cheated) as liar:
         await liar.hello(**said)
         assert reason in await liar.goodbye()
 
 
-async def test_unknown_machine_is_asked_nothing_and_told_nothing_but_its_code(server):
-    async with dialled(server) as liar:
+async def test_unknown_machine_is_asked_nothing_and_told_nothing_but_its_code(cheated):
+    async with dialled(cheated) as liar:
         await liar.hello()
         code = await liar.hear("pair.code")
         await liar.say("event.subscribe", module=1, subscription=1, pattern="*")
@@ -237,24 +238,24 @@ async def test_unknown_machine_is_asked_nothing_and_told_nothing_but_its_code(se
         refused = await liar.hear("reply")
         assert (refused["ok"], refused["error"]["type"]) == (False, "unknown_message")
     assert set(code) == {"type", "code", "expiresAt"}
-    gone = await server.decide("/api/host-pairings", code=code["code"])
+    gone = await cheated.decide("/api/host-pairings", code=code["code"])
     assert gone["error"]["type"] == "invalid_code"
 
 
-async def test_machines_that_wait_are_bounded_for_one_address(server):
+async def test_machines_that_wait_are_bounded_for_one_address(cheated):
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(4):
-            liar = await stack.enter_async_context(dialled(server))
+            liar = await stack.enter_async_context(dialled(cheated))
             await liar.hello()
             await liar.hear("pair.code")
-        further = await stack.enter_async_context(dialled(server))
+        further = await stack.enter_async_context(dialled(cheated))
         await further.hello()
         assert "too many hosts wait" in await further.goodbye()
 
 
-async def test_a_page_cannot_dial_in_and_a_wrong_key_opens_nothing(server):
-    async with aiohttp.ClientSession(server.address) as client:
-        async with client.get(SOCKET_PATH, headers={"Origin": server.address}) as answer:
+async def test_a_page_cannot_dial_in_and_a_wrong_key_opens_nothing(cheated):
+    async with aiohttp.ClientSession(cheated.address) as client:
+        async with client.get(SOCKET_PATH, headers={"Origin": cheated.address}) as answer:
             assert (answer.status, (await answer.json())["error"]["type"]) == (403, "foreign_origin")
         for wrong in ("achk_wrong", "t" * 43):
             async with client.get(SOCKET_PATH, headers={"Authorization": f"Bearer {wrong}"}) as answer:
@@ -263,20 +264,20 @@ async def test_a_page_cannot_dial_in_and_a_wrong_key_opens_nothing(server):
             assert (answer.status, (await answer.json())["error"]["type"]) == (426, "upgrade_required")
 
 
-async def test_the_key_of_a_host_opens_nothing_else(server, key):
-    async with aiohttp.ClientSession(server.address, headers={"Authorization": f"Bearer {key}"}) as client:
+async def test_the_key_of_a_host_opens_nothing_else(cheated, key):
+    async with aiohttp.ClientSession(cheated.address, headers={"Authorization": f"Bearer {key}"}) as client:
         for path in ("/api/tools", "/api/hosts", "/api/events", "/mcp"):
             async with client.get(path) as answer:
                 assert answer.status == 401, path
 
 
-async def test_machine_hears_of_no_events_but_those_of_its_own(server, key):
-    async with dialled(server, key) as liar:
+async def test_machine_hears_of_no_events_but_those_of_its_own(cheated, key):
+    async with dialled(cheated, key) as liar:
         await liar.take_up()
-        await server.host_is("liar", "running")
+        await cheated.host_is("liar", "running")
         await liar.say("event.subscribe", module=1, subscription=1, pattern="*")
-        await server.call("bash", command="echo secret")
-        call = asyncio.create_task(server.call("lie", host="liar"))
+        await cheated.call("bash", command="echo secret")
+        call = asyncio.create_task(cheated.call("lie", host="liar"))
         sent = await liar.hear("tool.call")
         await liar.say("resource.create", owner="liar", resource=_own("box_s0_0", "box"))
         heard = await liar.hear("event.notify")
@@ -289,25 +290,25 @@ def _own(resource_id: str, kind: str) -> Message:
     return {**RESOURCE, "resource_id": resource_id, "resource_type": kind, "title": None}
 
 
-async def test_no_other_machine_stands_in_while_a_program_that_was_started_anew_is_taken_up(server):
+async def test_no_other_machine_stands_in_while_a_program_that_was_started_anew_is_taken_up(cheated):
     """Its first module is asked for its tools, and does not answer yet; the second has one that the server has, too."""
     second = {**MEMBER, "module": 2, "name": "second", "attributes": {"name": "second"}}
     own = {"name": "twin", "members": [MEMBER, {**second, "tools": [{**TOOL, "name": "bash"}]}]}
-    async with dialled(server) as liar:
+    async with dialled(cheated) as liar:
         await liar.hello(**own)
-        await server.let_in((await liar.hear("pair.code"))["code"])
+        await cheated.let_in((await liar.hear("pair.code"))["code"])
         key = (await liar.hear("pair.key"))["key"]
         await liar.say("pair.kept")
-    async with dialled(server, key) as former:
+    async with dialled(cheated, key) as former:
         former.tools[2] = own["members"][1]["tools"]
         await former.take_up(instance="before", **own)
-        await server.host_is("twin", "running")
-    await server.host_is("twin", "away")
-    async with dialled(server, key) as anew:
+        await cheated.host_is("twin", "running")
+    await cheated.host_is("twin", "away")
+    async with dialled(cheated, key) as anew:
         await anew.hello(instance="after", **own)
         async with asyncio.timeout(WAIT_S):
             while (await anew.socket.receive_json())["type"] != "definitions":
                 pass
-        outcome = await server.call("bash", command="echo here", host="twin", timeout_ms=500)
+        outcome = await cheated.call("bash", command="echo here", host="twin", timeout_ms=500)
     assert outcome.get("error", {}).get("type") == "host_away", outcome
     assert outcome["error"]["retryable"] is True

@@ -150,6 +150,7 @@ async def test_a_stopped_agent_takes_leave_and_its_tools_are_never_those_of_anot
     assert answer["error"]["retryable"] is True
 
 
+@pytest.mark.more
 async def test_a_call_waits_for_a_host_that_is_away_and_runs_once_it_is_back(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
         agent.send(signal.SIGSTOP)
@@ -188,6 +189,7 @@ async def test_a_drained_host_takes_nothing_new(server_place, laptop):
     assert taken["ok"] is True
 
 
+@pytest.mark.more
 async def test_a_second_program_with_the_same_key_is_turned_away(server_place, laptop):
     async with serving(server_place) as server, paired(server, laptop, "laptop"):
         twin = {"AGENTCORE_STATE_DIR": str(laptop.state.parent / "twin")}

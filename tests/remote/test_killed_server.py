@@ -5,7 +5,7 @@ import contextlib
 import json
 import os
 import signal
-import sys
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +17,7 @@ from aiohttp import web
 
 from agentcore.supervision.descendants import below
 from tests import programs
+from tests.forking import AsyncCommand, start_command
 
 pytestmark = pytest.mark.spec("H2")
 
@@ -51,13 +52,10 @@ class Served:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Server"]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "agentcore", "serve", "--port", "0"),
-            cwd=self.folder,
-            env=self.environ,
-            stderr=asyncio.subprocess.PIPE,
-            limit=1 << 24,
+        process = await start_command(
+            *("serve", "--port", "0"), cwd=self.folder, env=self.environ, stderr=subprocess.PIPE
         )
+        reading: asyncio.Task[None] | None = None
         try:
             assert process.stderr is not None
             async with asyncio.timeout(WAIT_S):
@@ -67,17 +65,18 @@ class Served:
             headers = {"Authorization": f"Bearer {self.environ['AGENTCORE_TOKEN']}"}
             async with aiohttp.ClientSession(line["address"], headers=headers) as session:
                 yield Server(process, session)
-            reading.cancel()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
             await process.wait()
+            if reading is not None:
+                await reading
 
 
 class Server:
     """One run of it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, session: aiohttp.ClientSession) -> None:
+    def __init__(self, process: AsyncCommand, session: aiohttp.ClientSession) -> None:
         self.process, self._session = process, session
 
     async def call(self, tool: str, *, session_id: str = "s0", call_id: str | None = None, **arguments: Any) -> Any:

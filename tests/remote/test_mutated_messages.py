@@ -15,7 +15,6 @@ from agentcore.encoding import to_json
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
 from agentcore.remote.wire.frames import PROTOCOL, piece
-from agentcore.testing.hosting import ISOLATION_VARIABLE
 
 RESOURCE = {
     "resource_id": "far_s1_0",
@@ -216,18 +215,28 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return message
 
 
-@pytest.fixture
-async def host(agentcore_host, monkeypatch):
-    monkeypatch.delenv(ISOLATION_VARIABLE, raising=False)
-    host = await agentcore_host([Near(), Far()])
-    await host.outcome("fill", session_id="s1")
-    return host
+HOST = {"modules": [Near, Far], "isolation": "server"}
+SENT = st.lists(mutated(), min_size=1, max_size=6)
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(sent=st.lists(mutated(), min_size=1, max_size=6))
+@settings(max_examples=100, suppress_health_check=CHECKS)
+@given(sent=SENT)
 async def test_mutated_messages_never_break_anything(host, sent):
+    await _hear(host, sent)
+
+
+@pytest.mark.more
+@settings(max_examples=1_000, suppress_health_check=CHECKS)
+@given(sent=SENT)
+async def test_many_mutated_messages_never_break_anything(host, sent):
+    await _hear(host, sent)
+
+
+async def _hear(host, sent: list[dict[str, Any]]) -> None:
     """While a call waits for its host, that host says things; then it is gone, and with it what it has made."""
+    if not host.host.resources.list(owner="near"):
+        await host.outcome("fill", session_id="s1")
     record = host.host.modules.get("far")
     ended: list[str] = []
     link = HostLink(

@@ -153,6 +153,7 @@ async def test_module_goes_on_as_it_was(servers):
         assert (await second.call("count")).data == 3
 
 
+@pytest.mark.more
 async def test_other_settings_start_it_anew_in_the_same_process(servers):
     async with servers.server() as first:
         await first.call("count")
@@ -231,6 +232,7 @@ async def test_host_that_no_server_comes_back_for_ends_itself(servers):
     await has_ended(pid)
 
 
+@pytest.mark.more
 async def test_host_that_is_to_outlive_nobody_any_more_is_ended(servers):
     async with servers.server() as first:
         pid = (await first.call("where")).data["pid"]
@@ -283,6 +285,7 @@ async def test_socket_opens_for_nobody_without_the_key(servers):
         assert (await first.call("where")).data["pid"] == pid
 
 
+@pytest.mark.more
 async def test_what_it_says_before_it_is_taken_up_does_not_end_it(servers, tmp_path):
     go, log = tmp_path / "go", tmp_path / "log"
     arguments = {"go": str(go), "log": str(log)}
@@ -318,6 +321,7 @@ async def test_one_that_hangs_when_it_is_found_is_replaced(servers):
         assert second.host.modules.records["lasting"].state == "ready"
 
 
+@pytest.mark.more
 async def test_call_that_is_sent_again_while_the_server_starts_waits_for_its_end(servers, tmp_path):
     go, log = tmp_path / "go", tmp_path / "log"
     arguments = {"go": str(go), "log": str(log)}
@@ -338,6 +342,7 @@ async def test_call_that_is_sent_again_while_the_server_starts_waits_for_its_end
     assert log.read_text() == "began\n"
 
 
+@pytest.mark.more
 async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
     async with servers.server() as first:
         await first.call("count")
@@ -356,6 +361,7 @@ async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
         assert (await third.call("where")).data == before
 
 
+@pytest.mark.more
 async def test_start_that_is_broken_off_while_the_process_is_made_leaves_none(servers):
     async with servers.starting() as first:
         folder = first.state.path / "hosts" / "lasting"
@@ -371,6 +377,7 @@ async def test_start_that_is_broken_off_while_the_process_is_made_leaves_none(se
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.more
 async def test_module_that_fails_early_does_not_end_it(servers, tmp_path):
     note = tmp_path / "note"
     async with servers.server(second={"note": str(note)}) as first:
@@ -382,6 +389,7 @@ async def test_module_that_fails_early_does_not_end_it(servers, tmp_path):
         assert (await second.call("where")).data == before
 
 
+@pytest.mark.more
 async def test_module_that_is_listed_no_more_is_stopped_in_it(servers, tmp_path):
     note = tmp_path / "note"
     async with servers.server(second={"note": str(note)}) as first:

@@ -46,6 +46,7 @@ def _of(version: int, pid: int) -> dict[str, int]:
     return {"own": version, "shared": version, "late": version, "pid": pid}
 
 
+@pytest.mark.more
 async def test_package_that_changed_meanwhile_is_shown_and_its_new_code_runs_after_a_reload(tmp_path, site):
     """Both of its modules, and all that they import, are of the new version then, in the same process."""
     app = tmp_path / "app"

@@ -71,19 +71,19 @@ async def let_in(server):
 
 
 @pytest.fixture
-async def server(tmp_path):
+async def served(tmp_path):
     async with serving(Place(tmp_path, modules=[], approvals={"mode": "allow"})) as running:
         yield running
 
 
-async def test_program_that_speaks_as_the_page_says_is_a_host(server):
+async def test_program_that_speaks_as_the_page_says_is_a_host(served):
     """It is let in, greets, opens a view for a resource, reports, answers, fails, is cancelled, and takes leave."""
-    key = await let_in(server)
-    async with dialled(server, key) as host:
-        assert server.address in (await host.greet())["ownOrigins"]
-        await server.host_is("my-shell", "running")
+    key = await let_in(served)
+    async with dialled(served, key) as host:
+        assert served.address in (await host.greet())["ownOrigins"]
+        await served.host_is("my-shell", "running")
 
-        calling = asyncio.create_task(server.call("page_open", url="https://example.org", session_id="one"))
+        calling = asyncio.create_task(served.call("page_open", url="https://example.org", session_id="one"))
         call = await host.hear("tool.call")
         assert call["resource"].keys() == SAYS["tool.call"]["resource"].keys()
         assert (call["resourceId"], call["resource"]["status"]) == ("page_one_0", "starting")
@@ -94,41 +94,41 @@ async def test_program_that_speaks_as_the_page_says_is_a_host(server):
         await host.say("resource.event")
         await host.say("tool.result", **ids)
         assert (await calling)["data"] == {"title": "Example Domain"}
-        (resource,) = (await server.get("/api/resources"))["resources"]
+        (resource,) = (await served.get("/api/resources"))["resources"]
         assert (resource["status"], resource["adapterType"]) == ("ready", "shell")
 
-        calling = asyncio.create_task(server.call("page_open", url="https://example.org", session_id="one"))
+        calling = asyncio.create_task(served.call("page_open", url="https://example.org", session_id="one"))
         call = await host.hear("tool.call")
         await host.say("tool.result that failed", id=call["id"], n=call["n"])
         assert (await calling)["error"]["type"] == "navigation_failed"
 
-        calling = asyncio.create_task(server.call("page_open", url="https://example.org", session_id="one"))
+        calling = asyncio.create_task(served.call("page_open", url="https://example.org", session_id="one"))
         call = await host.hear("tool.call")
-        await server.post(f"/api/calls/{call['id']}/cancel")
+        await served.post(f"/api/calls/{call['id']}/cancel")
         assert (await host.hear("tool.cancel"))["n"] == call["n"]
         await host.say("tool.result that failed", id=call["id"], n=call["n"])
         assert (await calling)["error"]["type"] == "cancelled"
 
-        ending = asyncio.create_task(server.delete("/api/resources/page_one_0"))
+        ending = asyncio.create_task(served.delete("/api/resources/page_one_0"))
         asked = await host.hear("resource.release asked for")
         await host.say("reply", id=asked["id"])
         assert (await ending) == {"ok": True}
         await host.say("goodbye")
-    await server.host_is("my-shell", "away")
+    await served.host_is("my-shell", "away")
 
 
-async def test_view_that_is_closed_in_the_program_is_gone_in_the_server(server):
-    key = await let_in(server)
-    async with dialled(server, key) as host:
+async def test_view_that_is_closed_in_the_program_is_gone_in_the_server(served):
+    key = await let_in(served)
+    async with dialled(served, key) as host:
         await host.greet()
-        await server.host_is("my-shell", "running")
-        calling = asyncio.create_task(server.call("page_open", url="https://example.org", session_id="one"))
+        await served.host_is("my-shell", "running")
+        calling = asyncio.create_task(served.call("page_open", url="https://example.org", session_id="one"))
         call = await host.hear("tool.call")
         await host.say("resource.adopt")
         await host.say("tool.result", id=call["id"], n=call["n"])
         assert (await calling)["ok"]
         await host.say("resource.release told")
         async with asyncio.timeout(WAIT_S):
-            while (await server.get("/api/resources"))["resources"]:
+            while (await served.get("/api/resources"))["resources"]:
                 await asyncio.sleep(0.05)
         await host.hear("ping")

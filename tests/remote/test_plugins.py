@@ -47,7 +47,9 @@ async def site():
         yield str(server.make_url("/"))
 
 
-@pytest.mark.parametrize("name", SMOKES)
+@pytest.mark.parametrize(
+    "name", [name if name == "fs_tools" else pytest.param(name, marks=pytest.mark.more) for name in SMOKES]
+)
 async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name):
     smoke = SMOKES[name]
     if name == "browser" and programs.find("chromium") is None:
@@ -61,7 +63,9 @@ async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name):
 @pytest.mark.parametrize(
     ("module", "tool", "arguments", "error"),
     [
-        ("system_tools", "open_in_folder", {"path": "gone.txt"}, "path_not_found"),
+        pytest.param(
+            *("system_tools", "open_in_folder", {"path": "gone.txt"}, "path_not_found"), marks=pytest.mark.more
+        ),
         ("user_tabs", "get_selected_text", {"resourceId": "user_tab_x_0"}, "user_tab_not_shared"),
     ],
 )

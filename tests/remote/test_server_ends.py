@@ -110,6 +110,7 @@ async def test_server_that_stops_leaves_no_process_and_no_file_of_its_hosts(serv
     assert not (tmp_path / "state" / "hosts").exists()
 
 
+@pytest.mark.more
 async def test_host_that_outlives_goes_on_with_all_it_has_started_when_its_server_stops(tmp_path):
     """A server ends all that is below it when it ends; such a host, and what its modules have started, is not."""
     served = _serving(tmp_path, survives_restart=True, keep_minutes=2)

@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forking import start_command
 from tests.remote.test_killed_server import Served, Server, hosts_of
 from tests.remote.test_outliving import has_ended
 
@@ -43,11 +45,8 @@ class SlowlyServed(Served):
     async def stopped_while_it_starts(self, sent: signal.Signals) -> int:
         """Start a server, and end it while its host starts; gives the host's process."""
         folder, before = self.folder, len(_started(self.folder))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "agentcore", "serve", "--port", "0"),
-            cwd=folder,
-            env=self.environ,
-            stderr=asyncio.subprocess.DEVNULL,
+        process = await start_command(
+            *("serve", "--port", "0"), cwd=folder, env=self.environ, stderr=subprocess.DEVNULL
         )
         try:
             async with asyncio.timeout(WAIT_S):
@@ -88,7 +87,7 @@ def served(tmp_path):
     assert not left
 
 
-@pytest.mark.parametrize("outlives", [False, True])
+@pytest.mark.parametrize("outlives", [False, pytest.param(True, marks=pytest.mark.more)])
 async def test_host_whose_start_is_slow_is_not_left_behind_by_a_server_that_stops(served, outlives, tmp_path):
     slow = served(outlives=outlives)
     pid = await slow.stopped_while_it_starts(signal.SIGTERM)
@@ -119,6 +118,7 @@ async def _where(server: Server) -> int:
     return pid
 
 
+@pytest.mark.more
 async def test_host_whose_start_is_slow_and_whose_server_was_killed_leaves_its_place_to_the_next_one(served, tmp_path):
     """The next server has started another one meanwhile, which it keeps, and which the server after that finds."""
     slow = served(outlives=True)

@@ -2,8 +2,11 @@
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from agentcore.api import Module, Request, ToolError
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import running_server
 
 
 class Talking(Module):
@@ -28,10 +31,15 @@ class Talking(Module):
                 await socket.send(message)
 
 
-@pytest.fixture(params=["process", "server"])
-async def client(agentcore_client, request, monkeypatch):
-    monkeypatch.setenv("AGENTCORE_TEST_ISOLATION", request.param)
-    return await agentcore_client([Talking()])
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["process", "server"])
+async def client(request, tmp_path_factory):
+    """The server, with its module in a process of its own or in the server's."""
+    plan = HostPlan([Talking()], isolation=request.param)
+    async with running_server(plan, tmp_path_factory.mktemp("talking")) as made:
+        yield made
 
 
 @pytest.mark.parametrize(

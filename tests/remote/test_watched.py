@@ -7,8 +7,6 @@ import sys
 import threading
 import time
 
-import pytest
-
 from agentcore.api import Module, tool
 
 
@@ -53,16 +51,14 @@ class Beside(Module):
         return os.getpid()
 
 
-@pytest.fixture
-async def host(agentcore_host):
-    return await agentcore_host(modules=[Holding(), Beside()], isolation="process")
+HOST = {"modules": [Holding, Beside], "isolation": "process"}
 
 
 async def test_module_that_holds_its_event_loop_is_named(host):
     await host.call("nap")
     event = await host.events.wait_for("module.blocked", module="holding", tool="nap")
     assert event["durationMs"] > 250
-    assert host.host.loop_blocked == {"holding": 1}
+    assert host.host.loop_blocked["holding"] == 1
     assert host.host.modules.records["holding"].loop_holds.tool == "nap"
 
 

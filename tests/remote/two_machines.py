@@ -7,13 +7,15 @@ import os
 import re
 import secrets
 import signal
-import sys
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
+
+from tests.forking import AsyncCommand, start_command
 
 WAIT_S = 60.0
 _CODE = re.compile(r"approval view of \S+: ([0-9A-Z]{5}-[0-9A-Z]{5})")
@@ -42,7 +44,7 @@ class Place:
 class Server:
     """A server that runs, for a program with its token, and for a person in its approval view."""
 
-    def __init__(self, process: asyncio.subprocess.Process, address: str, client: aiohttp.ClientSession) -> None:
+    def __init__(self, process: AsyncCommand, address: str, client: aiohttp.ClientSession) -> None:
         self.process, self.address, self._client = process, address, client
         self.person: aiohttp.ClientSession
         self.log: list[dict[str, Any]] = []
@@ -121,7 +123,7 @@ class Turn:
 class Agent:
     """`agentcore agent` that runs on another machine."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: AsyncCommand | asyncio.subprocess.Process) -> None:
         self.process = process
         self.lines: list[str] = []
         self._news = asyncio.Event()
@@ -159,14 +161,12 @@ class Agent:
 async def serving(place: Place, *arguments: str) -> AsyncIterator[Server]:
     """`agentcore serve`; it may have been killed at the end."""
     code_file = place.folder.parent / f"code-{secrets.token_hex(4)}"
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agentcore", "serve", "--approver-code-file", str(code_file)),
-        *(arguments or ("--port", "0")),
+    process = await start_command(
+        *("serve", "--approver-code-file", str(code_file), *(arguments or ("--port", "0"))),
         cwd=place.folder,
         env=place.environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        limit=1 << 24,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     reading: asyncio.Task[None] | None = None
     try:
@@ -202,14 +202,13 @@ async def _read_log(stream: asyncio.StreamReader, log: list[dict[str, Any]]) -> 
 @asynccontextmanager
 async def dialling(place: Place, address: str, name: str, *arguments: str, **environ: str) -> AsyncIterator[Agent]:
     """`agentcore agent` of a machine; it may have been killed at the end."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-u", "-m", "agentcore", "agent", "--server", address, "--name", name, *arguments),
+    process = await start_command(
+        *("agent", "--server", address, "--name", name, *arguments),
         cwd=place.folder,
         env=place.environ | environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        limit=1 << 24,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     agent = Agent(process)
     reading = asyncio.create_task(agent.read())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.chat.conftest import Provider, Reply, anthropic_events, json_bytes, openai_events
 from tests.chat.notes import Notes
+from tests.support.provider import Provider, Reply, anthropic_events, json_bytes, openai_events
 
 pytestmark = pytest.mark.spec("C5", "S4")
 
@@ -119,13 +119,14 @@ async def look(talk: Any, provider: Provider, session_id: str, raw: bytes, text_
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize("examples", [20, pytest.param(150, marks=pytest.mark.more)])
 async def test_whatever_a_provider_says_the_turn_ends_in_order_and_the_session_goes_on(
-    open_talk, provider, text_of, kind
+    open_talk, provider, text_of, kind, examples
 ):
     async with open_talk(Notes(), model={"provider": kind}, approvals={"mode": "allow"}) as talk:
         loop, count = asyncio.get_running_loop(), iter(range(10_000))
 
-        @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
         @given(streams(kind))
         def check(raw: bytes) -> None:
             work = look(talk, provider, f"s{next(count)}", raw, text_of)

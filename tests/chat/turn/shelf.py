@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentcore.api import Module, ToolContext, ToolResult, tool
-from tests.chat.conftest import Reply
+from tests.support.provider import Reply
 
 ALLOW = {"approvals": {"mode": "allow"}}
 

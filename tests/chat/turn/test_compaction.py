@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from tests.chat.conftest import Reply
 from tests.chat.turn.shelf import (
     ALLOW,
     Shelf,
@@ -17,6 +16,7 @@ from tests.chat.turn.shelf import (
     told_in,
     within,
 )
+from tests.support.provider import Reply
 
 pytestmark = pytest.mark.spec("K9")
 

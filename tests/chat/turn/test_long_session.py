@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tests.chat.conftest import Reply
 from tests.chat.crashing import LIMIT_S, answered, post, served
 from tests.chat.turn.shelf import ALLOW, Shelf, check_pairs, is_summing_up, size_of, told_in, within
+from tests.support.provider import Reply
 
 pytestmark = [pytest.mark.spec("K9"), pytest.mark.more]
 

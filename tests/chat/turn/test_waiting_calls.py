@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from tests.chat.conftest import Events
 from tests.chat.turn.test_toolbox import Many
+from tests.support.provider import Events
 
 pytestmark = pytest.mark.spec("C2")
 
@@ -53,7 +53,7 @@ async def posted(talk: Any, message: str, **body: Any) -> AsyncIterator[Events]:
         yield Events(response)
 
 
-async def until(events: Events, key: str) -> dict[str, Any]:
+async def event_with(events: Events, key: str) -> dict[str, Any]:
     """The next event of a kind."""
     while key not in (event := await events.next()):
         pass
@@ -76,9 +76,9 @@ async def test_call_of_a_sub_agent_that_waits_is_told_and_answered_on_the_wire(o
         ends = []
         talk.host.events.subscribe("session.finished", ends.append)
         async with posted(talk, "delegate") as events:
-            outer = (await until(events, "tool_call"))["tool_call"]
+            outer = (await event_with(events, "tool_call"))["tool_call"]
             assert (outer["tool_name"], outer["waits"]) == ("team_delegate", False)
-            told = await until(events, "tool_call")
+            told = await event_with(events, "tool_call")
             inner = told["tool_call"]
             assert (inner["tool_name"], inner["kind"], inner["waits"]) == ("team_note", "server", True)
             assert json.loads(inner["arguments"]) == {"text": "milk"}
@@ -88,11 +88,11 @@ async def test_call_of_a_sub_agent_that_waits_is_told_and_answered_on_the_wire(o
             answer = await talk.approve(inner["toolId"], approved=approved)
             assert [next(iter(event)) for event in answer] == ([] if approved else ["content"]) + ["message"]
             assert answer[-1]["waiting"] == []
-            result = await until(events, "tool_result")
+            result = await event_with(events, "tool_result")
             assert result["tool_result"]["toolId"] == inner["toolId"]
             assert (result["tool_result"]["ok"], result["thread"]) == (approved, told["thread"])
-            assert (await until(events, "tool_result"))["tool_result"]["toolId"] == outer["toolId"]
-            last = await until(events, "message")
+            assert (await event_with(events, "tool_result"))["tool_result"]["toolId"] == outer["toolId"]
+            last = await event_with(events, "message")
         assert team.noted == (["milk"] if approved else [])
         assert last["waiting"] == []
         assert len(ends) == 1
@@ -107,15 +107,15 @@ async def test_who_may_not_approve_is_told_so_and_the_turn_goes_on_undisturbed(o
         told = []
         talk.host.events.subscribe("session.*", told.append)
         async with posted(talk, "delegate") as events:
-            await until(events, "tool_call")
-            inner = (await until(events, "tool_call"))["tool_call"]
+            await event_with(events, "tool_call")
+            inner = (await event_with(events, "tool_call"))["tool_call"]
             answer = await talk.approve(inner["toolId"])
             assert answer[0]["error"]["type"] == "approval_denied"
             assert answer[-1]["waiting"] == [inner["toolId"]]
             assert not [event for event in told if event.type in {"session.error", "session.finished"}]
             assert (await talk.host.store.chats.find("s1")).is_running
             await talk.approve(inner["toolId"], approved=False)
-            await until(events, "message")
+            await event_with(events, "message")
         assert team.noted == []
 
 
@@ -123,13 +123,13 @@ async def test_two_answers_to_one_inner_call_count_once(open_talk, provider):
     delegate(provider)
     team = Team()
     async with open_talk(team, approvals=RULES) as talk, posted(talk, "delegate") as events:
-        await until(events, "tool_call")
-        inner = (await until(events, "tool_call"))["tool_call"]
+        await event_with(events, "tool_call")
+        inner = (await event_with(events, "tool_call"))["tool_call"]
         answers = await asyncio.gather(*(talk.approve(inner["toolId"]) for _ in range(3)))
         errors = [event["error"]["type"] for answer in answers for event in answer if "error" in event]
         assert len(errors) == 2
         assert set(errors) <= {"tool_call_answered", "tool_call_not_found"}
-        await until(events, "message")
+        await event_with(events, "message")
         assert team.noted == ["milk"]
 
 
@@ -141,11 +141,11 @@ async def test_call_that_a_tool_makes_in_turn_is_told_when_it_waits(open_talk, p
         (outer,) = calls_of(await talk.post("note"))
         approval = json.dumps({"toolId": outer["toolId"], "approved": True})
         async with posted(talk, approval, role="function") as events:
-            told = await until(events, "tool_call")
+            told = await event_with(events, "tool_call")
             assert told["tool_call"]["tool_name"] == "team_note"
             assert (told["tool_call"]["waits"], told["thread"]) == (True, {"parentToolId": outer["toolId"], "depth": 1})
             await talk.approve(told["tool_call"]["toolId"])
-            assert (await until(events, "tool_result"))["tool_result"]["toolId"] == outer["toolId"]
+            assert (await event_with(events, "tool_result"))["tool_result"]["toolId"] == outer["toolId"]
         assert team.noted == ["milk"]
 
 
@@ -182,10 +182,10 @@ async def test_message_that_is_refused_does_not_end_the_turn_of_another_client(o
         told = []
         talk.host.events.subscribe("session.*", told.append)
         async with posted(talk, "first") as events:
-            await until(events, "content")
+            await event_with(events, "content")
             refused = await talk.post("second")
             assert refused[0]["error"]["type"] == "session_busy"
             assert not [event for event in told if event.type in {"session.error", "session.finished"}]
             gate.set()
-            await until(events, "message")
+            await event_with(events, "message")
         assert [event.type for event in told][-1] == "session.finished"

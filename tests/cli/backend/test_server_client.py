@@ -72,10 +72,10 @@ def test_server_that_is_not_ours_ends_with_3(place, command):
 
 
 @pytest.mark.spec("K2")
-def test_server_that_is_killed_during_a_call_leaves_its_outcome_open(place, server, on_terminal):
+def test_server_that_is_killed_during_a_call_leaves_its_outcome_open(place, running_server, on_terminal):
     calling = on_terminal("call", "clock_wait")
     calling.expect("25% waiting")
-    server.process.kill()
+    running_server.process.kill()
     code, shown = calling.end()
     assert code == 3
     assert "ended the call's stream" in shown or "cannot be reached" in shown

@@ -108,7 +108,7 @@ def test_change_of_what_is_allowed_is_confirmed_at_the_terminal_of_the_server(pl
     assert json.loads((place.folder / "app.json").read_text())["approvals"] == {"mode": "ask_writes"}
 
 
-def test_wrong_code_pairs_nobody(place, server):
+def test_wrong_code_pairs_nobody(place, running_server):
     done = place.run("approvers", "pair", "phone", stdin="AAAAA-BBBBB\n")
     assert done.code == 1
     assert "invalid_code" in done.err

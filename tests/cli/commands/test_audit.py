@@ -33,7 +33,7 @@ def test_record_that_is_not_there_is_an_error(place):
 
 
 @pytest.mark.spec("S7")
-def test_calls_are_listed_newest_first_with_filters_and_a_limit_while_a_server_runs(place, server):
+def test_calls_are_listed_newest_first_with_filters_and_a_limit_while_a_server_runs(place, running_server):
     for word in ("first", "second", "third"):
         place.run("call", "clock_text", f"text={word}")
     place.run("call", "clock_nwo")

@@ -56,7 +56,7 @@ def status_of(entry):
         return exc.code
 
 
-def test_a_file_that_others_can_read_is_the_owner_s_alone_once_it_holds_a_key(place, home, server):
+def test_a_file_that_others_can_read_is_the_owner_s_alone_once_it_holds_a_key(place, home, running_server):
     file = home / ENTRIES["cursor"][0]
     file.parent.mkdir(parents=True)
     file.write_text("{}")
@@ -68,7 +68,7 @@ def test_a_file_that_others_can_read_is_the_owner_s_alone_once_it_holds_a_key(pl
     assert [stat.S_IMODE(each.stat().st_mode) for each in (file, kept)] == [0o600, 0o600]
 
 
-def test_clients_reach_the_server_with_a_key_that_goes_with_them(place, home, server):
+def test_clients_reach_the_server_with_a_key_that_goes_with_them(place, home, running_server):
     for client in ENTRIES:
         done = place.run("connect", client, "--http", "--tools", "clock_*", "--yes")
         assert done.code == 0, done.err
@@ -90,7 +90,7 @@ def test_clients_reach_the_server_with_a_key_that_goes_with_them(place, home, se
     assert status_of(entry_of(home, "cursor")) == 200
 
 
-def test_codex_reads_its_key_from_a_variable(place, home, server):
+def test_codex_reads_its_key_from_a_variable(place, home, running_server):
     done = place.run("connect", "codex", "--http", "--yes")
     assert done.code == 0, done.err
     text = (home / ".codex/config.toml").read_text()

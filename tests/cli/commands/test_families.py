@@ -14,11 +14,11 @@ BLOCKS = {"small": SMALL, "Big-Ben": {"sound": "dong"}}
 
 
 @pytest.fixture
-def ringing(place, tmp_path):
+def ringing(place, tmp_path, monkeypatch):
     """A place whose interpreter has the family, with one block that is listed and one that is not."""
     site = Site(tmp_path / "site")
     bells.install(site)
-    place.environ["PYTHONPATH"] = str(site.path)
+    monkeypatch.syspath_prepend(site.path)
     place.write_app(modules=["clock", "bell_small"], bells=BLOCKS)
     return place
 

@@ -174,7 +174,7 @@ def test_two_of_one_name_are_told_apart(place, home):
     assert servers(place)["zed"]["command"] == "other"
 
 
-def test_with_a_server_all_of_it_waits_for_a_person(place, home, server):
+def test_with_a_server_all_of_it_waits_for_a_person(place, home, running_server):
     done = place.run("mcp", "import", "--only", "github", "--only", "home", "--yes")
     assert done.code == 1, done.err
     assert "approval view" in done.err

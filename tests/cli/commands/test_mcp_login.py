@@ -17,9 +17,9 @@ pytestmark = pytest.mark.processes
 SERVER = Path(__file__).parents[3] / "plugins" / "mcp_servers" / "tests" / "login_server.py"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def notes():
-    """The server; gives its base address."""
+    """The server, for all tests of the file: each is a client that it has not seen before; gives its base address."""
     pytest.importorskip("agentcore_mcp_servers")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

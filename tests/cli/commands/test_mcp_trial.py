@@ -5,29 +5,29 @@ import sys
 
 import pytest
 
-SERVER = '''
-import os, sys
+SERVER = """
+import json, os, sys
 
-from mcp.server.mcpserver import MCPServer
-
-server = MCPServer("counter", version="1.4")
+NUMBER = {"type": "integer"}
+ADD = {"name": "add.two", "description": "Add two numbers.", "inputSchema": {
+    "type": "object", "properties": {"a": NUMBER, "b": NUMBER}, "required": ["a", "b"]}}
+TODAY = {"uri": "notes://today", "name": "today", "description": "The notes of today."}
+ANSWERS = {
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}},
+                   "serverInfo": {"name": "counter", "version": "1.4"}},
+    "tools/list": {"tools": [ADD]},
+    "resources/list": {"resources": [TODAY]},
+    "resources/templates/list": {"resourceTemplates": []},
+}
 print("key of", len(os.environ["KEY"]), "characters", file=sys.stderr, flush=True)
-
-
-@server.tool(name="add.two")
-def add(a: int, b: int) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-@server.resource("notes://today")
-def today() -> str:
-    """The notes of today."""
-    return "Water the plants."
-
-
-server.run()
-'''
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        answer = ANSWERS.get(asked["method"])
+        error = {"error": {"code": -32601, "message": "no such method"}}
+        said = {"result": answer} if answer is not None else error
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"]} | said), flush=True)
+"""
 
 
 @pytest.fixture

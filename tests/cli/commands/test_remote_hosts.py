@@ -1,12 +1,12 @@
 """Hosts on other machines on the command line: let in at a terminal, listed, drained, disconnected, forgotten."""
 
 import re
-import time
 
 import pytest
 
 from agentcore.store.state import read_server_info
 from tests.cli.conftest import CLOCK, LIMIT_S, Place
+from tests.support.waiting import wait_until_sync
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -53,17 +53,17 @@ def paired(terminal, dial, place):
     terminal.expect_question()
     terminal.decide("yes")
     terminal.expect("shed is let in")
-    return until(place, "running")
+    return wait_for_host(place, "running")
 
 
-def until(place, state):
+def wait_for_host(place, state):
     """Wait until the host is in a state."""
-    end = time.monotonic() + LIMIT_S
-    while time.monotonic() < end:
-        found = [each for each in place.run("hosts", "--json").json["hosts"] if each["state"] == state]
-        if found:
-            return found[0]
-    raise AssertionError(f"it is never {state}")
+
+    def found():
+        hosts = place.run("hosts", "--json").json["hosts"]
+        return next((each for each in hosts if each["state"] == state), None)
+
+    return wait_until_sync(found)
 
 
 def test_host_is_let_in_at_the_terminal_of_the_server_once_it_was_shown(place, terminal, dial):
@@ -80,7 +80,7 @@ def test_host_is_let_in_at_the_terminal_of_the_server_once_it_was_shown(place, t
         assert text in shown
     terminal.decide("yes")
     terminal.expect("shed is let in, and connects by itself.")
-    assert until(place, "running")["name"] == "shed"
+    assert wait_for_host(place, "running")["name"] == "shed"
 
 
 def test_host_is_refused_at_the_terminal_by_anything_but_a_yes(place, terminal, dial):
@@ -108,7 +108,7 @@ def test_host_is_let_in_at_another_terminal_by_who_logs_in_to_the_approval_view(
     other.decide("yes")
     code, said = other.end()
     assert (code, "shed is let in" in said) == (0, True), said
-    assert until(place, "running")["name"] == "shed"
+    assert wait_for_host(place, "running")["name"] == "shed"
     again = on_terminal("hosts", "pair", "7KQ2M-XW3RD")
     again.expect("Log-in code")
     again.type(f"{address}\n")
@@ -136,7 +136,7 @@ def test_host_is_drained_kept_out_let_in_again_and_forgotten(place, paired):
     assert place.run("hosts", "undrain", "shed", "--json").json["state"] == "running"
     assert place.run("hosts", "disconnect", "shed").out.startswith("shed is disconnected.\n")
     assert place.run("hosts", "connect", "shed").code == 0
-    until(place, "running")
+    wait_for_host(place, "running")
     unsure = place.run("hosts", "forget", "shed")
     assert (unsure.code, "--yes" in unsure.err) == (2, True)
     assert place.run("hosts", "forget", "shed", "--yes").out == "shed is forgotten.\n"

@@ -23,7 +23,7 @@ def test_without_a_terminal_it_logs_its_address_and_nothing_secret(place, start_
 
 
 @pytest.mark.spec("S1")
-def test_token_is_made_at_the_first_start_for_its_owner_only(place, server):
+def test_token_is_made_at_the_first_start_for_its_owner_only(place, running_server):
     assert stat.S_IMODE((place.state / "token").stat().st_mode) == 0o600
     assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
 
@@ -36,9 +36,9 @@ def test_it_starts_without_any_module_and_says_so(place, start_server):
 
 
 @pytest.mark.spec("K4")
-def test_its_end_takes_the_address_back(place, server):
+def test_its_end_takes_the_address_back(place, running_server):
     assert (place.state / "server.json").exists()
-    assert server.stop() == 0
+    assert running_server.stop() == 0
     assert not (place.state / "server.json").exists()
 
 

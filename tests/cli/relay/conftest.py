@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import LIMIT_S
+from tests.cli.conftest import LIMIT_S, Server, make_place
+from tests.forking import Command
 
 SHOP = '''
 import asyncio
@@ -54,12 +54,9 @@ class Client:
     """A client that starts `agentcore mcp`, and writes and reads its lines."""
 
     def __init__(self, place, *arguments, name="robot"):
-        options = place.options()
-        python = options.pop("python")
-        command = [python, "-m", "agentcore", "mcp", "--client", name, "--config", str(place.folder / "app.json")]
-        self.process = subprocess.Popen(
-            [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
-        )
+        pipe = subprocess.PIPE
+        words = ("mcp", "--client", name, "--config", str(place.folder / "app.json"), *arguments)
+        self.process = Command(*words, stdin=pipe, stdout=pipe, stderr=pipe, **place.options())
         self._limit = threading.Timer(LIMIT_S, self.process.kill)
         self._limit.daemon = True
         self._limit.start()
@@ -116,11 +113,9 @@ class Client:
         self.write({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
 
     def end(self):
-        """Close its end, and give the seconds until the relay has ended."""
-        began = time.monotonic()
+        """Close its end, and wait until the relay has ended."""
         self.process.stdin.close()
         self.process.wait(LIMIT_S)
-        return time.monotonic() - began
 
     def close(self):
         self._limit.cancel()
@@ -148,18 +143,36 @@ def start(shop):
         yield lambda *arguments, **options: stack.enter_context(closing(Client(shop, *arguments, **options)))
 
 
+@pytest.fixture(scope="module")
+def open_shop(tmp_path_factory):
+    """A shop with a running server, for all tests of a file; they leave it as it is."""
+    place = make_place(tmp_path_factory.mktemp("shop"))
+    place.add_module("shop", SHOP)
+    place.write_app(modules=["shop"])
+    with closing(Server(place)) as server:
+        server.wait_for("server_ready")
+        yield place
+
+
+@pytest.fixture
+def visit(open_shop):
+    """Start clients of the server that runs for all tests of the file."""
+    with ExitStack() as stack:
+        yield lambda *arguments, **options: stack.enter_context(closing(Client(open_shop, *arguments, **options)))
+
+
+@pytest.fixture(scope="module")
+def visitor(open_shop):
+    """A connected client, for all tests of a file."""
+    with closing(Client(open_shop, name="visitor")) as client:
+        client.connect()
+        yield client
+
+
 def server_of(place):
     """The process id of the running server; None: none runs."""
     with suppress(FileNotFoundError, ValueError):
         return json.loads((place.state / "server.json").read_text())["pid"]
-
-
-def wait_until(condition):
-    """Wait until something is so."""
-    until = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def is_alive(pid):

@@ -12,7 +12,8 @@ import pytest
 
 from agentcore.cli.backend.server_client import ServerClient
 from tests.cli.conftest import LIMIT_S
-from tests.cli.relay.conftest import server_of, wait_until
+from tests.cli.relay.conftest import server_of
+from tests.support.waiting import wait_until_sync
 from tests.webui.approval.pressing import press
 
 ROOT = Path(__file__).parents[3]
@@ -62,7 +63,7 @@ def test_typescript_s_client_calls_tools_on_a_pipe(shop):
 
 def test_typescript_s_client_calls_tools_over_http(start, shop):
     start().connect()
-    wait_until(lambda: server_of(shop) is not None)
+    wait_until_sync(lambda: server_of(shop) is not None)
     said = said_by_typescript(shop, **over_http(shop, "typescript"))
     assert said == {"tools": ["shop_look", "shop_wait", "shop_open"], "text": "rice: 3"}
 
@@ -90,7 +91,7 @@ def test_the_inspector_lists_and_calls_tools_on_a_pipe(shop):
 
 def test_the_inspector_lists_and_calls_tools_over_http(start, shop):
     start().connect()
-    wait_until(lambda: server_of(shop) is not None)
+    wait_until_sync(lambda: server_of(shop) is not None)
     door = over_http(shop, "inspector")
     header = f"Authorization: {door['headers']['Authorization']}"
     found = inspect_both(shop, "--transport", "http", "--server-url", door["url"], "--header", header)

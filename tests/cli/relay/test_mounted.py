@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from agentcore.testing.hosting import HostPlan, running_host
-from tests.cli.relay.conftest import Client, is_alive, processes_of, server_of, wait_until
+from tests.cli.relay.conftest import Client, is_alive, processes_of, server_of
+from tests.support.waiting import wait_until_sync
 
 COUNTER = """
 import json, sys
@@ -42,6 +43,8 @@ for line in sys.stdin:
         case _ if "id" in asked:
             send(asked["id"], error={"code": -32601, "message": "no such method"})
 """
+
+pytestmark = pytest.mark.more
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_a_mounted_server_that_is_killed_ends_its_call_alone_and_comes_back(star
     client.connect()
     other.connect()
     client.begin("counter_wait", 40, path=str(tmp_path / "mark"))
-    wait_until((tmp_path / "mark").exists)
+    wait_until_sync((tmp_path / "mark").exists)
     (first,) = counters(counter)
     os.kill(first, signal.SIGKILL)
     ended = client.answer(40)["result"]
@@ -116,16 +119,16 @@ def test_of_a_server_that_is_killed_no_mounted_server_stays_and_no_call_runs_aga
     client = start()
     client.connect()
     client.begin("counter_wait", 40, path=str(tmp_path / "mark"))
-    wait_until((tmp_path / "mark").exists)
+    wait_until_sync((tmp_path / "mark").exists)
     (first,) = counters(counter)
     os.kill(server_of(counter), signal.SIGKILL)
     assert client.answer(40)["result"]["content"][0]["text"].startswith("Error interrupted:")
     counted(client, tmp_path / "again")
-    wait_until(lambda: first not in counters(counter))
+    wait_until_sync(lambda: first not in counters(counter))
     assert len(counters(counter)) == 1
     assert [(tmp_path / name).read_text() for name in ("mark", "again")] == ["ran "] * 2
     client.end()
-    wait_until(lambda: not counters(counter))
+    wait_until_sync(lambda: not counters(counter))
 
 
 def test_a_client_that_is_killed_while_a_person_is_asked_leaves_the_others_alone(start, counter, tmp_path):
@@ -133,7 +136,7 @@ def test_a_client_that_is_killed_while_a_person_is_asked_leaves_the_others_alone
     asking.connect()
     other.connect()
     asking.begin("counter_count", 40, path=str(tmp_path / "mark"))
-    wait_until(lambda: waiting(counter) == ["counter_count"])
+    wait_until_sync(lambda: waiting(counter) == ["counter_count"])
     asking.process.kill()
     asking.process.wait()
     counted(other, tmp_path / "other")

@@ -18,7 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.conftest import LIMIT_S
 from tests.cli.relay.conftest import Client as OnPipe
-from tests.cli.relay.conftest import is_alive, processes_of, server_of, wait_until
+from tests.cli.relay.conftest import is_alive, processes_of, server_of
+from tests.support.waiting import wait_until_sync
 
 BROWSER = shutil.which("chromium")
 COUNT = 10
@@ -109,7 +110,7 @@ async def test_ten_clients_at_once_each_have_a_page_that_no_other_one_sees(place
     for number, (went, seen, pages) in enumerate(found):
         assert f"/page{number} page{number}=1 page{number}" in seen, went
         assert [other for other in range(COUNT) if f"/page{other}" in pages] == [number]
-    wait_until(lambda: not [pid for pid in begun if is_alive(pid)])
+    wait_until_sync(lambda: not [pid for pid in begun if is_alive(pid)])
     assert os.listdir(place.environ["TMPDIR"]) == []
 
 
@@ -122,9 +123,9 @@ def test_of_a_server_that_is_killed_in_the_middle_of_a_call_no_browser_is_left(p
         client.ask("ping", request_id=41)
         os.kill(server, signal.SIGKILL)
         assert client.answer(40)["result"]["content"][0]["text"].startswith("Error interrupted:")
-        wait_until(lambda: not [pid for pid in begun if is_alive(pid)])
+        wait_until_sync(lambda: not [pid for pid in begun if is_alive(pid)])
         assert "is open" in client.call("browser_launch", request_id=42)
         begun = processes_of(place)
         client.end()
-    wait_until(lambda: not [pid for pid in begun if is_alive(pid)])
+    wait_until_sync(lambda: not [pid for pid in begun if is_alive(pid)])
     assert os.listdir(place.environ["TMPDIR"]) == []

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from agentcore.supervision.descendants import below
 from tests.remote.network.relay import LOOPBACK, Relay, relay_to
 from tests.remote.two_machines import Agent, Place, Server, dialling, paired, serving
+from tests.support.waiting import wait_until
 
 WAIT_S = 60.0
 
@@ -99,7 +100,7 @@ class Linked:
 
     async def begun(self, *numbers: int) -> None:
         """Wait until these runs of `work` have begun."""
-        await until(lambda: set(map(str, numbers)) <= set(self.runs()))
+        await wait_until(lambda: set(map(str, numbers)) <= set(self.runs()))
 
     def let_end(self) -> None:
         """Let all runs of `work` end."""
@@ -173,13 +174,6 @@ def text_of(end: Any) -> str:
     """The text of a result."""
     assert end["ok"], end
     return str(end["content"][0]["text"])
-
-
-async def until(holds: Callable[[], Any]) -> None:
-    """Wait until something holds."""
-    async with asyncio.timeout(WAIT_S):
-        while not holds():
-            await asyncio.sleep(0.02)
 
 
 def processes_of(folder: Path) -> list[int]:

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from tests.remote.network.far_away import PROXY_PORT, far_away, near_place, why_not
-from tests.remote.network.linked import COUNTING, text_of, until
+from tests.remote.network.linked import COUNTING, text_of
 from tests.remote.network.machine import ROUTER, ROUTER_OUTSIDE
 from tests.remote.two_machines import Place
+from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.spec("H3"), pytest.mark.skipif(bool(why_not()), reason=why_not())]
+pytestmark = [pytest.mark.spec("H3"), pytest.mark.more, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 WAIT_S = 60.0
 PROXY = f"{ROUTER}:{PROXY_PORT}"
 
@@ -29,7 +30,7 @@ async def test_host_behind_nat_is_let_in_and_works_and_dials_again(away, tmp_pat
         assert shown["address"] == f"{ROUTER_OUTSIDE} (by way of 127.0.0.1)"
         await away.server.host_is("laptop", "running")
         calling = asyncio.create_task(away.server.call("work", number=1, folder=str(tmp_path)))
-        await until((tmp_path / "log").exists)
+        await wait_until((tmp_path / "log").exists)
         await away.relay.cut()
         await agent.said("not connected")
         (tmp_path / "go").touch()
@@ -48,7 +49,6 @@ async def test_proxy_of_the_environment_is_the_way_out_and_gets_its_credentials(
         assert (await away.server.call("work", number=1, folder=str(tmp_path), waits=False))["ok"]
 
 
-@pytest.mark.more
 async def test_proxy_that_refuses_is_said_and_tried_again(away):
     """With wrong credentials; the machine's own way is closed."""
     environ = {"https_proxy": f"http://me:wrong@{PROXY}"}
@@ -56,11 +56,10 @@ async def test_proxy_that_refuses_is_said_and_tried_again(away):
     async with away.only_by_proxy("me:secret") as proxy, away.dialling(*ca, **environ) as agent:
         said = await agent.said(r"not connected: .*407.*")
         assert "wrong" not in said[0]
-        await until(lambda: len(proxy.refused) > 1)
+        await wait_until(lambda: len(proxy.refused) > 1)
         assert proxy.tunnels == []
 
 
-@pytest.mark.more
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
@@ -76,19 +75,17 @@ async def test_proxy_that_cannot_be_used_is_said_at_once(away, value, reason):
             assert await agent.process.wait() == 2
 
 
-@pytest.mark.more
 async def test_server_whose_certificate_nobody_vouches_for_gets_nothing(away):
     async with away.dialling() as agent:
         await agent.said(r"not connected: .*[Cc]ertificate")
         assert away.relay.peers == []
 
 
-@pytest.mark.more
 async def test_packets_that_are_lost_for_half_a_minute_lose_no_call(away, tmp_path):
     """The cable is out for longer than either end waits for a sign of life; no end is told anything."""
     async with away.paired() as agent:
         calling = asyncio.create_task(away.server.call("work", number=1, folder=str(tmp_path)))
-        await until((tmp_path / "log").exists)
+        await wait_until((tmp_path / "log").exists)
         await away.machine.unplug()
         await away.server.host_is("laptop", "away")
         await agent.said("not connected")
@@ -100,12 +97,11 @@ async def test_packets_that_are_lost_for_half_a_minute_lose_no_call(away, tmp_pa
     assert sorted((tmp_path / "log").read_text().split()) == ["1", "2"]
 
 
-@pytest.mark.more
 async def test_machine_that_loses_its_power_comes_back_with_its_key(away, tmp_path):
     """Nobody takes leave: all its processes and its network are gone at once, and a new one dials in with the key."""
     async with away.paired():
         calling = asyncio.create_task(away.server.call("work", number=1, folder=str(tmp_path)))
-        await until((tmp_path / "log").exists)
+        await wait_until((tmp_path / "log").exists)
         await away.machine.lose_power()
     await away.machine.boot()
     async with away.dialling("--ca", str(away.certificates.authority)) as agent:

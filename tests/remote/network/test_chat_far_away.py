@@ -11,11 +11,11 @@ import aiohttp
 import pytest
 
 from tests import programs
-from tests.chat.conftest import Provider, provider
 from tests.remote.network.far_away import PROXY_PORT, FarAway, far_away, near_place, why_not
-from tests.remote.network.linked import until
 from tests.remote.network.machine import MACHINE, ROUTER
 from tests.remote.two_machines import WAIT_S, Place, Server, Turn
+from tests.support.provider import Provider, provider
+from tests.support.waiting import wait_until
 
 __all__ = ["provider"]
 
@@ -115,14 +115,14 @@ async def test_chat_works_on_a_machine_behind_nat_proxy_and_tls_while_its_link_d
         turn = Turn(server, session)
         following = asyncio.create_task(turn.follow())
 
-        await until((workspace / "runs").exists)
+        await wait_until((workspace / "runs").exists)
         async with away.relay.down():
             await server.host_is("laptop", "away")
             (workspace / "go").touch()
             await agent.said("not connected")
         await server.host_is("laptop", "running")
 
-        await until(lambda: len(provider.requests) == 5)
+        await wait_until(lambda: len(provider.requests) == 5)
         (page,) = [each["resourceId"] for each in (await server.get("/api/resources"))["resources"]]
         async with _watched(server, page) as preview:
             await away.relay.cut()

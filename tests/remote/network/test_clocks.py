@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.network.linked import linked, text_of, until
+from tests.remote.network.linked import linked, text_of
+from tests.support.waiting import wait_until
 
 LIBRARY = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
@@ -37,7 +38,7 @@ async def test_clock_that_jumps_ends_no_connection_no_call_and_no_resource(tmp_p
             clock.write_text(f"{offset}\n")
             passed = both.relay.back.passed
             # two pings later
-            await until(lambda passed=passed: both.relay.back.passed > passed + 40)
+            await wait_until(lambda passed=passed: both.relay.back.passed > passed + 40)
             assert len(both.relay.peers) == connections
             await both.relay.cut()
             await both.relay.connected(connections + 1)

@@ -14,8 +14,8 @@ from tests.remote.network.linked import (
     processes_of,
     serving_again,
     text_of,
-    until,
 )
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -66,7 +66,7 @@ async def test_fifty_calls_end_once_when_the_server_is_killed_in_their_middle(bo
     await both.server.kill()
     await asyncio.gather(*calls, return_exceptions=True)
     both.let_end_of(*range(25))
-    await until(lambda: both.runs().total() >= 61 + 25)
+    await wait_until(lambda: both.runs().total() >= 61 + 25)
     async with serving_again(both) as server:
         await server.host_is("laptop", "running")
         both.let_end()

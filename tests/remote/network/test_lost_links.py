@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.remote.network.linked import WAIT_S, Linked, linked, text_of, until
+from tests.remote.network.linked import WAIT_S, Linked, linked, text_of
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("H3")
 
@@ -41,11 +42,12 @@ async def test_calls_outlive_a_link_that_is_cut_for_a_moment(both):
     assert [row["outcome"] for row in await _rows(both, "work")] == ["ok", "ok"]
 
 
+@pytest.mark.more
 async def test_result_that_is_lost_on_its_way_is_delivered_once(both):
     """The host has sent it, and the link has taken it, and nobody ever gets it from there."""
     both.relay.out.stall()
     calling = asyncio.create_task(both.server.call("weigh", size=300_000, folder=str(both.work)))
-    await until(lambda: both.relay.out.taken - both.relay.out.passed > 300_000)
+    await wait_until(lambda: both.relay.out.taken - both.relay.out.passed > 300_000)
     await both.relay.cut()
     both.relay.go_on()
     assert len(text_of(await calling)) == 300_000
@@ -63,7 +65,7 @@ async def test_call_that_is_cancelled_while_there_is_no_link_is_ended_at_the_hos
         end = await calling
         assert end["error"]["type"] == "cancelled", end
         assert both.runs() == {"1": 1}
-    await until(lambda: both.runs() == {"1": 1, "cancelled 1": 1})
+    await wait_until(lambda: both.runs() == {"1": 1, "cancelled 1": 1})
     both.let_end()
     assert (await both.working(2))["ok"]
     assert [row["outcome"] for row in await _rows(both, "work")] == ["ok", "cancelled"]
@@ -98,7 +100,7 @@ async def test_link_that_is_cut_again_and_again_under_load_loses_no_call_and_run
 
     async def cut_again_and_again() -> None:
         for enough in count(40, 40):
-            await until(lambda enough=enough: both.runs().total() >= enough)
+            await wait_until(lambda enough=enough: both.runs().total() >= enough)
             await both.relay.cut()
 
     async with asyncio.TaskGroup() as group:
@@ -141,11 +143,11 @@ async def test_slow_link_carries_a_cancel_past_a_large_result(both):
     calling = both.working(1)
     await both.begun(1)
     large = asyncio.create_task(both.server.call("draw", size=4_000_000))
-    await until(lambda: both.relay.out.passed > 200_000)
+    await wait_until(lambda: both.relay.out.passed > 200_000)
     (call_id,) = set(await _on_the_way(both)) - {await _of_tool(both, "draw")}
     await both.server.post(f"/api/calls/{call_id}/cancel")
     assert (await calling)["error"]["type"] == "cancelled"
-    await until(lambda: both.runs()["cancelled 1"] == 1)
+    await wait_until(lambda: both.runs()["cancelled 1"] == 1)
     assert not large.done()
     both.relay.out.bytes_per_s = None
     assert (await large)["ok"]
@@ -161,7 +163,7 @@ async def test_picture_that_is_cut_in_its_middle_arrives_whole(both):
     """Its pieces of before are of no use any more, and it is sent again, whole."""
     both.relay.out.bytes_per_s, both.relay.out.holds_bytes = 1_000_000, 20_000
     drawing = asyncio.create_task(both.server.call("draw", size=3_000_000))
-    await until(lambda: both.relay.out.passed > 500_000)
+    await wait_until(lambda: both.relay.out.passed > 500_000)
     both.relay.out.bytes_per_s = None
     await both.relay.cut()
     end = await drawing
@@ -213,7 +215,7 @@ async def test_link_that_is_lost_for_good_ends_calls_and_what_lives_there_at_bot
             assert first["error"]["type"] == "module_failed", first
             assert "away for 0.05 minutes" in first["error"]["message"]
             assert (await both.server.get("/api/resources"))["resources"] == []
-            await until(lambda: both.runs()[f"closed {box}"] == 1)
+            await wait_until(lambda: both.runs()[f"closed {box}"] == 1)
             third = await both.working(3, timeout_ms=2000)
             assert third["error"]["type"] == "host_away", third
             both.let_end()

@@ -33,7 +33,7 @@ class Echo:
         finally:
             writer.close()
 
-    async def until(self, holds) -> None:
+    async def wait_for(self, holds) -> None:
         async with asyncio.timeout(WAIT_S), self.more:
             await self.more.wait_for(holds)
 
@@ -70,7 +70,7 @@ async def test_cut_is_a_reset_for_both_ends_and_the_next_connection_works():
         await relay.cut()
         with pytest.raises(ConnectionResetError):
             await reader.read(1)
-        await echo.until(lambda: echo.resets == 1)
+        await echo.wait_for(lambda: echo.resets == 1)
         writer.close()
         reader, writer = await asyncio.open_connection(*relay.address)
         writer.write(b"two")

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from tests.remote.network.linked import linked, until
+from tests.remote.network.linked import linked
 from tests.remote.two_machines import dialling
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.more]
 
@@ -61,6 +62,6 @@ async def test_second_program_with_the_key_gets_nothing_until_the_first_one_is_g
         await second.said("connected to")
         assert (await calling)["error"]["type"] == "module_failed"
         both.let_end()
-        await until(lambda: both.runs()["1"] == 1)
+        await wait_until(lambda: both.runs()["1"] == 1)
         assert (await both.working(2))["ok"]
     assert both.runs() == {"1": 1, "2": 1}

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from tests.chat.conftest import provider
-from tests.remote.network.linked import until
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import WAIT_S, Turn, serving
+from tests.support.provider import provider
+from tests.support.waiting import wait_until
 
 __all__ = ["provider"]
 
@@ -34,7 +34,7 @@ async def test_chat_is_told_of_a_host_that_died_and_goes_on_with_another(tmp_pat
         await members_running(server, *agents)
         turn = Turn(server, (await server.post("/api/sessions"))["sessionId"])
         following = asyncio.create_task(turn.follow())
-        await until((tmp_path / "log").exists)
+        await wait_until((tmp_path / "log").exists)
         (living,) = (await server.get("/api/resources"))["resources"]
         died = living["host"]
         await agents[died.removeprefix("farm.")].kill()

@@ -4,27 +4,21 @@ import asyncio
 import contextlib
 import os
 import stat
-import sys
 
 import pytest
 
+from tests.forking import run
 from tests.remote.pool.test_storage import say, storing_place
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
-from tests.remote.two_machines import serving
+from tests.remote.two_machines import WAIT_S, serving
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
 
 
 async def _key(folder, *words):
     """A key, as the command makes it; gives what it prints, and the error."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agentcore", "hosts", "key", *words, "--pool", "farm"),
-        cwd=folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    printed, error = await process.communicate()
-    return printed.decode(), error.decode()
+    done = await asyncio.to_thread(lambda: run("hosts", "key", *words, "--pool", "farm", cwd=folder, limit_s=WAIT_S))
+    return done.stdout, done.stderr
 
 
 @pytest.fixture

@@ -227,7 +227,7 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
             if message.data[0] == TEXT:
                 said.put_nowait(json.loads(message.data[9:]))
 
-        async def until(kind):
+        async def next_of(kind):
             while (found := await said.get())["type"] != kind:
                 pass
             return found
@@ -255,14 +255,14 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
             message |= {"resourceId": resource.resource_id, "resource": resource_to_wire(resource), "timeoutMs": 9000}
             message |= {"tool": "count", **arguments_to_wire({}), "principal": principal_to_wire(Principal("server"))}
             await tell(type="tool.call", **message, **({} if lease is None else {"lease": lease}))
-            return await until("tool.result")
+            return await next_of("tool.result")
 
         async with asyncio.timeout(WAIT_S):
             await there.wait()  # from then on it hears who wants a link
             await client.publish(FARM.open("one"), wanted.encoded())
-            await until("hello")
+            await next_of("hello")
             await tell(type="hello.ok", ownOrigins=[], keepMinutes={"": 30.0})
-            await until("hello.done")
+            await next_of("hello.done")
             assert (await call(1, 5))["ok"]
             assert (await call(2, 6))["ok"]
             assert [(await call(turn, lease))["error"]["type"] for turn, lease in ((3, 5), (4, None))] == [

@@ -7,7 +7,8 @@ import signal
 import pytest
 
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
-from tests.remote.two_machines import WAIT_S, Place, serving
+from tests.remote.two_machines import Place, serving
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
@@ -49,12 +50,6 @@ async def farm(tmp_path):
         yield Farm(tmp_path, nats, held)
 
 
-async def until(holds):
-    async with asyncio.timeout(WAIT_S):
-        while not await holds():
-            await asyncio.sleep(0.05)
-
-
 async def hosts_of(server, session="s0"):
     """Where the resources of a session are."""
     found = (await server.get("/api/resources"))["resources"]
@@ -82,7 +77,7 @@ async def test_sessions_go_to_hosts_with_room_and_stay_where_they_are(farm):
     assert (full["error"]["type"], full["error"]["retryable"]) == ("pool_full", True)
     gone = (await server.get("/api/resources"))["resources"][0]
     await server.delete(f"/api/resources/{gone['resourceId']}")
-    await until(lambda: _fits(server, "one-too-many"))
+    await wait_until(lambda: _fits(server, "one-too-many"))
 
 
 async def _fits(server, session):
@@ -97,7 +92,7 @@ async def test_host_that_dies_is_noticed_and_the_next_call_goes_to_another(farm)
     await farm.host("two")
     await members_running(server, "two")
     held = asyncio.create_task(server.call("count", wait_for=str(farm.folder / "go"), note=str(farm.folder / "log")))
-    await until(lambda: _begun(farm))
+    await wait_until(lambda: _begun(farm))
     began = asyncio.get_running_loop().time()
     await farm.agents["one"].kill()
     said = await held
@@ -164,7 +159,7 @@ async def test_nats_that_is_killed_under_load_loses_no_call_and_runs_none_twice(
     calls = [
         asyncio.create_task(counted(server, f"s{number}", wait_for=str(go), note=str(log))) for number in range(50)
     ]
-    await until(lambda: _begun(farm))
+    await wait_until(lambda: _begun(farm))
     await farm.nats.kill()
     go.touch()
     await asyncio.sleep(1)
@@ -175,6 +170,7 @@ async def test_nats_that_is_killed_under_load_loses_no_call_and_runs_none_twice(
     assert await counted(server, "s7") == 2
 
 
+@pytest.mark.more
 async def test_next_start_of_a_killed_server_finds_what_is_its_own(farm):
     await farm.host("one")
     server = await farm.server()
@@ -182,13 +178,13 @@ async def test_next_start_of_a_killed_server_finds_what_is_its_own(farm):
     assert await counted(server) == 1
     log, go = farm.folder / "log", farm.folder / "go"
     lost = [asyncio.create_task(counted(server, f"s{number}", wait_for=str(go), note=str(log))) for number in range(9)]
-    await until(lambda: _begun(farm, 9))
+    await wait_until(lambda: _begun(farm, 9))
     await server.kill()
     assert all(isinstance(each, Exception) for each in await asyncio.gather(*lost, return_exceptions=True))
     server = await farm.server()
     await members_running(server, "one")
     go.touch()
-    await until(lambda: _recorded(server, 10))
+    await wait_until(lambda: _recorded(server, 10))
     rows = (await server.get("/api/calls?tool=count&limit=50"))["calls"]
     assert {row["outcome"] for row in rows} == {"ok"}, rows
     assert list(farm.runs("log").values()) == [1] * 9

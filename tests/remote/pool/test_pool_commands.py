@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-import sys
+import subprocess
 
 import pytest
 
+from tests.forking import start_command
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import Place, serving
 
@@ -14,16 +15,16 @@ pytestmark = [pytest.mark.spec("H3"), pytest.mark.skipif(bool(why_not()), reason
 
 async def run(place, *words):
     """What a command prints, and its exit code."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agentcore", *words),
+    process = await start_command(
+        *words,
         cwd=place.folder,
         env=place.environ,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
-    printed, _ = await process.communicate()
-    return process.returncode, printed.decode()
+    printed = await process.read_to_end()
+    return process.returncode, printed
 
 
 async def test_hosts_of_a_pool_are_listed_and_drained_and_what_is_not_up_to_the_server_says_so(tmp_path):
@@ -71,6 +72,7 @@ async def test_hosts_of_a_pool_are_listed_and_drained_and_what_is_not_up_to_the_
         assert await run(place, "hosts", "undrain", "farm.box2") == (0, "farm.box2 is running.\n")
 
 
+@pytest.mark.more
 async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_says_why(tmp_path):
     async with nats_running(tmp_path / "nats") as nats:
         place = pool_place(tmp_path / "near", nats, "counting", labels=["gpu"])
@@ -95,6 +97,7 @@ async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_sa
             assert "failed: hosts.farm: the key" in said, said
 
 
+@pytest.mark.more
 async def test_call_that_waits_for_a_person_names_the_host_that_it_would_run_on(tmp_path):
     async with contextlib.AsyncExitStack() as held:
         nats = await held.enter_async_context(nats_running(tmp_path / "nats"))

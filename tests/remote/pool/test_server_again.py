@@ -9,7 +9,7 @@ from tests.remote.network.relay import LOOPBACK, relay_to
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import serving
 
-pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
 
 
 async def test_a_session_goes_to_the_host_that_has_its_own_though_another_one_is_linked_before(tmp_path):

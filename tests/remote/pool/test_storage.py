@@ -7,7 +7,7 @@ import pytest
 from tests.remote.pool_of_hosts import member, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import Place, serving
 
-pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
 
 STORING = '''
 from agentcore.api import Module, ToolContext, tool
