@@ -1,6 +1,7 @@
 """The description of the API (OpenAPI 3.1), made from the route tables: the server's own, and that of modules."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -62,12 +63,8 @@ async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRou
         routes: The server's own.
         of_modules: Those that modules serve now; each is tagged with its module's name.
     """
-    listed = list(routes)
-    schemas, definitions = models_json_schema(_models(listed), ref_template=_REF, by_alias=True)
-    paths: dict[str, dict[str, Any]] = {}
-    for route in listed:
-        path = PLACEHOLDER.sub(r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+    own_paths, own_schemas = _describe_own(tuple(routes))
+    paths = dict(own_paths)
     described = await describe_modules(of_modules, refused=_REFUSED, security=_SIGNED_IN)
     for path, operations in described.paths.items():
         paths[path] = {**operations, **paths.get(path, {})}  # the server's own answer before a module is asked
@@ -80,13 +77,24 @@ async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRou
         },
         "paths": paths,
         "components": {
-            "schemas": {**described.schemas, "Error": _ERROR, **definitions.get("$defs", {})},
+            "schemas": {**described.schemas, "Error": _ERROR, **own_schemas},
             "securitySchemes": _SECURITY_SCHEMES,
         },
     }
 
 
-def _models(routes: list[ServerRoute]) -> list[tuple[type[BaseModel], JsonSchemaMode]]:
+@lru_cache
+def _describe_own(routes: tuple[ServerRoute, ...]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the paths and the schemas of the server's own routes, made once: it takes 0.2 s."""
+    schemas, definitions = models_json_schema(_models(routes), ref_template=_REF, by_alias=True)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        path = PLACEHOLDER.sub(r"{\1}", route.path)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+    return paths, definitions.get("$defs", {})
+
+
+def _models(routes: Sequence[ServerRoute]) -> list[tuple[type[BaseModel], JsonSchemaMode]]:
     found: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {}
     for route in routes:
         if route.body is not None:

@@ -30,6 +30,7 @@ from agentcore.supervision.descendants import below, birth_of, send_to
 
 _CORE = str(Path(__file__).resolve().parents[2])
 _DESCRIPTORS = next((folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir()), "")
+_SIGNALS = tuple(signal.valid_signals())
 _LOOK_AGAIN_SECONDS = 0.02
 _COMMAND_CHARS = 80
 
@@ -39,7 +40,7 @@ class Surroundings:
 
     def __init__(self) -> None:
         self.descriptors = _descriptors()
-        self.signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        self.signals = {number: signal.getsignal(number) for number in _SIGNALS}
         self.log_handlers = list(logging.getLogger().handlers)
         self.path = list(sys.path)
 

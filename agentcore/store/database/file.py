@@ -2,7 +2,9 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 import structlog
@@ -101,12 +103,41 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version == len(MIGRATIONS):
         return
+    if version == 0 and _is_empty(connection) and hasattr(connection, "deserialize"):
+        _copy_empty_database(connection)
+        return
     with connection:
         connection.execute("BEGIN EXCLUSIVE")
-        for statements in MIGRATIONS[version:]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        _run_migrations(connection, version)
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is None
+
+
+def _copy_empty_database(target: sqlite3.Connection) -> None:
+    """Fill an empty file with the present schema, as one transaction."""
+    with closing(sqlite3.connect(":memory:")) as source:
+        source.deserialize(_empty_database())
+        source.backup(target)
+
+
+@lru_cache(maxsize=1)
+def _empty_database() -> bytes:
+    """Return the content of a database without rows; a process that opens several runs the steps once."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        _run_migrations(connection, 0)
+        connection.execute("COMMIT")
+        return connection.serialize()
+
+
+def _run_migrations(connection: sqlite3.Connection, version: int) -> None:
+    """Run the steps that follow a schema version, in the transaction that is open."""
+    for statements in MIGRATIONS[version:]:
+        for statement in statements:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
 
 def _set_aside(path: Path) -> Path:

@@ -184,6 +184,33 @@ async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_pat
         assert await ChatStore(database).hosts.of("s1") == "laptop"
 
 
+async def test_new_file_has_what_all_steps_lead_to(tmp_path: Path) -> None:
+    """A new file is copied from memory; one with the first step already goes through all others itself."""
+    new_path = tmp_path / "new.sqlite3"
+    old_path = tmp_path / "old.sqlite3"
+    connection = sqlite3.connect(old_path)
+    for statement in MIGRATIONS[0]:
+        connection.execute(statement)
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    async with Database.open(new_path) as new, Database.open(old_path) as old:
+        content = await new.read(read_content)
+        assert content == await old.read(read_content)
+    assert "artifact_usage" in content
+
+
+def read_content(connection: sqlite3.Connection) -> dict[str, object]:
+    entries = connection.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema").fetchall()
+    content: dict[str, object] = {"entries": sorted(entries, key=str)}
+    for name, kind, *_ in entries:
+        if kind == "table":
+            content[name] = connection.execute(f"SELECT * FROM {name}").fetchall()
+    for pragma in ("user_version", "journal_mode"):
+        content[pragma] = connection.execute(f"PRAGMA {pragma}").fetchone()
+    return content
+
+
 def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:
     connection = sqlite3.connect(":memory:")
     for statement in (statement for step in MIGRATIONS for statement in step):
