@@ -34,10 +34,9 @@ settings.load_profile("repeatable")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["tests.support.servers"]
+pytest_plugins = ["tests.support.programs", "tests.support.servers"]
 
 ROOT = Path(__file__).parent
-CHROMIUM = programs.find("chromium")
 FLAGS = [
     "--no-sandbox",
     "--no-first-run",
@@ -68,10 +67,8 @@ IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests are fast, and leave out those that need a browser that is not here."""
+    """Mark the fast tests, and skip what holds in the server's process alone where modules run elsewhere."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()) and CHROMIUM is None:
-            item.add_marker(pytest.mark.skip(reason="no chromium on PATH"))
         if IS_ISOLATED and (stays := item.get_closest_marker("in_server")) is not None:
             item.add_marker(pytest.mark.skip(reason=f"in the server only: {stays.args[0]}"))
         if _is_fast(item):
@@ -139,18 +136,18 @@ def _end_hanging(nodeid: str, descriptor: int) -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+async def browser(chromium: str) -> AsyncIterator[Browser]:
     """Chromium, one for all tests of a worker, which open contexts of their own."""
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         await browser.close()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Tell last what was left out, and how to have it."""
+    """Report last what was skipped, and the command that installs what is missing."""
     yield
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
@@ -161,7 +158,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"{count:5}  {reason}")
     if missing := programs.missing():
-        terminalreporter.write_line(f"Install what is missing: apt-get install {' '.join(missing)}", yellow=True)
+        terminalreporter.write_line("Missing programs can be installed on Debian and Ubuntu as root:", yellow=True)
+        terminalreporter.write_line(f"  apt-get install {' '.join(missing)}", yellow=True)
 
 
 def _checked(start: Callable[..., Awaitable[Any]], logs: list["EventLog"]) -> Callable[..., Awaitable[Any]]:

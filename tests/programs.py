@@ -30,6 +30,8 @@ _NAMES = {
     "nats-server": ("nats-server",),
 }
 """Debian package to the names of its program, one of which is enough."""
+_FROM_WHEELS = {"ripgrep"}
+"""What is installed beside the interpreter, and need not come from the distribution."""
 
 
 def find(package: str) -> str | None:
@@ -40,7 +42,7 @@ def find(package: str) -> str | None:
 
 def missing() -> list[str]:
     """Return the packages whose program is not on PATH."""
-    return [package for package in _NAMES if find(package) is None]
+    return [package for package in _NAMES if package not in _FROM_WHEELS and find(package) is None]
 
 
 def program_names() -> list[str]:

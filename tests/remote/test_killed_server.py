@@ -21,7 +21,6 @@ from tests.forking import AsyncCommand, start_command
 
 pytestmark = pytest.mark.spec("H2")
 
-CHROMIUM = programs.find("chromium")
 WAIT_S = 60.0
 
 MODULE = '''
@@ -109,7 +108,7 @@ async def served(tmp_path):
         "modules": listed,
         "hosts": {"lasting": {"kind": "process", "modules": listed, "survives_restart": True, "keep_minutes": 2}},
         "config": {
-            "chrome": {"executable": CHROMIUM or "", "args": ["--no-sandbox"], "allow_private": True},
+            "chrome": {"executable": programs.find("chromium") or "", "args": ["--no-sandbox"], "allow_private": True},
             "shell_tools": {"sandbox": "off"},
         },
         "approvals": {"mode": "allow"},
@@ -150,7 +149,7 @@ async def _page() -> AsyncIterator[str]:
 
 
 @pytest.mark.more
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
+@pytest.mark.usefixtures("chromium")
 async def test_terminal_pages_and_calls_are_there_after_a_kill(served, tmp_path):
     """A terminal, three pages with state of their own and ten calls on their way; then kill -9; nothing is lost."""
     work = tmp_path / "work"

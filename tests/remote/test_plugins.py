@@ -7,7 +7,6 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agentcore.api import ToolError
-from tests import programs
 
 
 class Smoke(NamedTuple):
@@ -50,10 +49,10 @@ async def site():
 @pytest.mark.parametrize(
     "name", [name if name == "fs_tools" else pytest.param(name, marks=pytest.mark.more) for name in SMOKES]
 )
-async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name):
+async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name, request):
     smoke = SMOKES[name]
-    if name == "browser" and programs.find("chromium") is None:
-        pytest.skip("no chromium on PATH")
+    if name == "browser":
+        request.getfixturevalue("chromium")
     host = await agentcore_host(smoke.modules, config={"config": SETTINGS}, isolation="process")
     assert {record.placed.place for record in host.host.modules.records.values()} == {"isolated"}
     arguments = {key: site if value == "SITE" else value for key, value in smoke.arguments.items()}

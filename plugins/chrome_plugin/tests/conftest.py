@@ -1,6 +1,5 @@
 """A host with both modules and a real browser, shared by the tests of a file; and a small site for it to visit."""
 
-import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -33,23 +32,18 @@ def _beside(name: str) -> ModuleType:
 
 site_module, manual_module, elsewhere_module = _beside("site"), _beside("manual"), _beside("elsewhere")
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of a file share one host and its browser, which live in one event loop."""
     for item in items:
         if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
-            if BROWSER is None:
-                item.add_marker(pytest.mark.skip(reason="no chromium on PATH"))
 
 
 @pytest.fixture(scope="session")
-def browser_program() -> str:
+def browser_program(chromium: str) -> str:
     """The browser's program."""
-    assert BROWSER is not None
-    return BROWSER
+    return chromium
 
 
 @pytest.fixture(name="site_module", scope="session")
@@ -96,13 +90,15 @@ async def _hosting(
 
 
 @pytest.fixture
-def hosting() -> Callable[..., AbstractAsyncContextManager[RunningHost]]:
+def hosting(browser_program: str) -> Callable[..., AbstractAsyncContextManager[RunningHost]]:
     """Run a host with both modules in a folder, and settings for them."""
     return _hosting
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def start_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Awaitable[RunningHost]]]:
+async def start_host(
+    tmp_path_factory: pytest.TempPathFactory, browser_program: str
+) -> AsyncIterator[Callable[..., Awaitable[RunningHost]]]:
     """Start hosts with both modules, and settings for them."""
     async with AsyncExitStack() as stack:
 

@@ -51,13 +51,18 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(agentcore_host: HostFactory, root: Path) -> StartHost:
+def config() -> dict[str, Any]:
+    """The part of app.json without which each first command would wait for approval, where there is no sandbox."""
+    return {"config": {"shell_tools": {} if SANDBOX_WORKS else {"sandbox": "off"}}}
+
+
+@pytest.fixture
+def start(agentcore_host: HostFactory, root: Path, config: dict[str, Any]) -> StartHost:
     """Start a host with the module."""
 
     async def make(**settings: Any) -> RunningHost:
-        if not SANDBOX_WORKS:
-            settings.setdefault("sandbox", "off")  # else each first call would wait for a person
-        return await agentcore_host(modules=["shell_tools"], config={"config": {"shell_tools": settings}}, roots=[root])
+        config["config"]["shell_tools"].update(settings)
+        return await agentcore_host(modules=["shell_tools"], config=config, roots=[root])
 
     return make
 

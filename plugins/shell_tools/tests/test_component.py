@@ -1,7 +1,6 @@
 """The module's elements in the real page, in Chromium."""
 
 import json
-import shutil
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
 VENDOR = Path(agentcore_shell_tools.__file__).parent / "component" / "vendor"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
@@ -23,8 +21,7 @@ WAIT_MS, START_MS = 30_000, 60_000
 
 def in_chromium(test):
     """The tests with a page share one browser, which lives in one event loop."""
-    needs = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
-    return needs(pytest.mark.asyncio(loop_scope="module")(test))
+    return pytest.mark.usefixtures("chromium")(pytest.mark.asyncio(loop_scope="module")(test))
 
 
 pytestmark = pytest.mark.spec("T4", "M7")
@@ -64,10 +61,10 @@ class Ui:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser():
+async def browser(chromium):
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         await browser.close()
 

@@ -265,9 +265,9 @@ async def test_disabled_module_leaves_nothing_behind(host, spawn, mark, living, 
 
 
 @pytest.mark.spec("R4")
-async def test_terminal_that_ended_with_the_server_comes_back_closed_and_opens_in_its_folder(root, tmp_path):
+async def test_terminal_that_ended_with_the_server_comes_back_closed_and_opens_in_its_folder(root, tmp_path, config):
     (root / "project").mkdir()
-    plan = HostPlan(["shell_tools"], roots=[root])
+    plan = HostPlan(["shell_tools"], roots=[root], config=config)
     async with running_host(plan, tmp_path) as host:
         await host.call("bash", command="sleep 600", background=True, cwd="project")
         ended = (await host.call("bash", command="true", background=True)).data["process_id"]

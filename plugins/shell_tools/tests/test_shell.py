@@ -16,14 +16,14 @@ pytestmark = [
 
 
 @pytest.fixture
-def serve(tmp_path, until):
+def serve(tmp_path, until, config):
     """Start `agentcore serve`, and give its process and a way to call tools."""
 
     @contextmanager
     def start(**environ):
         folder = tmp_path / "server"
         folder.mkdir()
-        (folder / "app.json").write_text(json.dumps({"modules": ["shell_tools"]}))
+        (folder / "app.json").write_text(json.dumps({"modules": ["shell_tools"], **config}))
         state = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
         with (tmp_path / "log").open("w") as log:
             command = [sys.executable, "-m", "agentcore", "serve", "--port", "0"]

@@ -11,8 +11,8 @@ PATIENCE_S = 60
 
 
 @pytest.fixture
-async def client(agentcore_client, root):
-    return await agentcore_client(["shell_tools"], roots=[root])
+async def client(agentcore_client, root, config):
+    return await agentcore_client(["shell_tools"], roots=[root], config=config)
 
 
 @pytest.fixture

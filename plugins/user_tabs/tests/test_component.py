@@ -1,6 +1,5 @@
 """The module's page in real Chromium, on a phone, in the dark, in Chinese."""
 
-import shutil
 from typing import Any
 
 import pytest
@@ -8,22 +7,20 @@ from playwright.async_api import async_playwright, expect
 
 from agentcore.testing import ServerClient
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.spec("K6"),
     pytest.mark.more,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH"),
 ]
 
 LONG = "A very long title of a page " * 8
 
 
 async def test_page_tells_how_a_tab_is_shared_and_shows_long_titles_and_what_was_done(
-    server: ServerClient, new_key: Any, connected: Any
+    server: ServerClient, new_key: Any, connected: Any, chromium: str
 ) -> None:
     async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await chromium.new_page(
+        started = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = await started.new_page(
             viewport={"width": 390, "height": 844}, color_scheme="dark", locale="zh-CN", reduced_motion="reduce"
         )
         page.set_default_timeout(60_000)
@@ -49,4 +46,4 @@ async def test_page_tells_how_a_tab_is_shared_and_shows_long_titles_and_what_was
             assert (await call).error.type == "user_tab_timeout"
             await page.evaluate(f"location.hash = '#/pages/user_tabs/{resource_id}'")
             await expect(page.locator("user-tabs-view li")).to_contain_text("未及时应答")
-        await chromium.close()
+        await started.close()

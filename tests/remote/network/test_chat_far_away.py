@@ -19,12 +19,11 @@ from tests.support.waiting import wait_until
 
 __all__ = ["provider"]
 
-CHROMIUM = programs.find("chromium")
 pytestmark = [
     pytest.mark.spec("H3"),
     pytest.mark.more,
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH"),
+    pytest.mark.usefixtures("chromium"),
 ]
 
 SITE = """
@@ -55,7 +54,7 @@ async def away(tmp_path, provider):
         modules=["fs_tools", "shell_tools", "browser"],
         config={
             "shell_tools": {"sandbox": "off"},
-            "chrome": {"executable": CHROMIUM or "", "args": ["--no-sandbox"], "allow_private": True},
+            "chrome": {"executable": programs.find("chromium"), "args": ["--no-sandbox"], "allow_private": True},
         },
     )
     models = {"m": {"provider": "openai", "base_url": f"{provider.url}/v1", "api_key_env": "TEST_MODEL_KEY"}}

@@ -19,7 +19,7 @@ from agentcore.api import Module, Request, Response
 from agentcore.bounds import UPLOAD_BYTES
 from agentcore.host.calls.call import CallRequest
 from agentcore.testing.serving import ServerClient
-from conftest import CHROMIUM, FLAGS
+from conftest import FLAGS
 from tests import programs
 from tests.remote.network.certificates import Certificates, make_certificates
 from tests.remote.network.relay import LOOPBACK
@@ -143,14 +143,13 @@ async def test_pages_calls_events_and_sockets_pass_the_documented_proxy(proxied)
 
 
 @pytest.mark.more
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 @pytest.mark.parametrize("proxied", KINDS, indirect=True)
-async def test_person_logs_in_and_approves_through_the_documented_proxy(proxied):
+async def test_person_logs_in_and_approves_through_the_documented_proxy(proxied, chromium):
     """The printed address with the names in place logs in to both; a call is approved in a frame of the page."""
     store = proxied.server.running.host.store
     rules = f"--host-resolver-rules=MAP * {LOOPBACK}"
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, rules])
+        browser = await playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, rules])
         context = await browser.new_context(ignore_https_errors=True, reduced_motion="reduce", locale="en-US")
         page = await context.new_page()
         errors: list[str] = []

@@ -43,7 +43,7 @@ def test_what_is_read_is_what_json_reads(text):
         (b"[1, NaN]", "NaN", 1, 5),
         (b"[-Infinity]", "Infinity", 1, 2),
         (b"[1e999]", "out of range", 1, 2),
-        (b'{"a": 1,}', "expecting property name", 1, 9),
+        (b'{"a": 1, b}', "expecting property name", 1, 10),
         (b"[1] 2", "extra data", 1, 5),
         (b'["\\ud800"]', "surrogate", 1, 2),
         (b"1" * 5000, "more than 4300 digits", 1, 1),
@@ -56,6 +56,13 @@ def test_fault_is_said_with_its_place(data, said, line, column):
         parse_json(data)
     assert said in caught.value.message.lower() or said in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_trailing_comma_is_refused_with_its_place():
+    with pytest.raises(JsonTextError) as caught:
+        parse_json(b'{"a":\n 1,}')
+    assert caught.value.line == 2
+    assert caught.value.column in {3, 4}, "the comma, which Python 3.13 names, or what is expected after it"
 
 
 def test_bytes_that_are_no_text_are_said_with_their_offset():

@@ -27,14 +27,11 @@ async def server(tmp_path_factory) -> AsyncIterator[ServerClient]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page(server) -> AsyncIterator[Page]:
+async def page(server, chromium: str) -> AsyncIterator[Page]:
     """Agentcore's page, logged in, in a browser of the test's own."""
-    import shutil
-
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = await browser.new_page(viewport={"width": 1280, "height": 800}, locale="en-US")
         page.set_default_timeout(WAIT_MS)
         page.set_default_navigation_timeout(START_MS)
