@@ -4,6 +4,7 @@ import asyncio
 import re
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError
@@ -55,7 +56,7 @@ def machine():
     return Press()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def ui(start_webui, machine):
     return await start_webui([Printer(machine)])
 
