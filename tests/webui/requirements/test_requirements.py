@@ -61,6 +61,17 @@ async def ui(start_webui, machine):
     return await start_webui([Printer(machine)])
 
 
+async def approving_page(ui, path):
+    """A page whose browser is logged in to the approval view as well."""
+    store = ui.host.store
+    page = await ui.page(is_logged_in=False)
+    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+    await page.goto(f"{ui.server.approval_address}/{codes}")
+    await page.locator("ac-app nav").first.wait_for(state="attached", timeout=60_000)
+    await page.evaluate("(path) => { location.hash = path; }", path)
+    return page
+
+
 def notice(page, name=re.compile("Printing press")):
     return page.locator("ac-requirement-notice").get_by_role("region", name=name)
 
@@ -72,7 +83,7 @@ async def decide(page, name):
 
 async def test_the_user_installs_what_is_missing_from_the_notice(ui, machine, axe_problems):
     ui.allowed_errors.append("403")  # the page may only ask
-    page = await ui.page("#/")
+    page = await approving_page(ui, "#/")
     shown = notice(page, "Printing press is not installed")
     await expect(shown).to_contain_text("Printing needs one.")
     assert await axe_problems(page) == []
@@ -93,7 +104,7 @@ async def test_the_user_installs_what_is_missing_from_the_notice(ui, machine, ax
 
 async def test_what_was_declined_stays_on_the_page_of_the_modules(ui, machine):
     ui.allowed_errors.append("403")
-    page = await ui.page("#/modules")
+    page = await approving_page(ui, "#/modules")
     await notice(page).get_by_role("button", name="Install (170 MB)").click()
     await decide(page, re.compile("^Do not install:"))
     await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
@@ -111,7 +122,7 @@ async def test_a_failed_installation_says_why_and_can_be_tried_again(ui, machine
     ui.allowed_errors.append("403")
     machine.fails = True
     machine.may_finish.set()
-    page = await ui.page("#/")
+    page = await approving_page(ui, "#/")
     await notice(page).get_by_role("button", name="Install (170 MB)").click()
     await decide(page, re.compile("^Install:"))
     failed = notice(page, "Printing press could not be installed")
