@@ -1,6 +1,5 @@
 """What the benchmarks of browsers share: pages to visit, a host that drives a browser, and a way to call its tools."""
 
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,8 +33,16 @@ PAGES = {
 
 
 def find_browser() -> str | None:
-    """The browser that both sides drive."""
-    return shutil.which("chromium") or shutil.which("google-chrome")
+    """The browser that both sides drive: the one that the browser tools use."""
+    from agentcore_chrome.browser.executable import find_browser as find
+    from agentcore_chrome.settings import EngineSettings
+
+    from agentcore.api import ToolError
+
+    try:
+        return str(find(EngineSettings.model_validate({})).path)
+    except ToolError:
+        return None
 
 
 def settings(program: str) -> dict[str, Any]:

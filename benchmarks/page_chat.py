@@ -5,7 +5,6 @@ Processor time, not time by the clock: what else the machine does at the moment 
 
 import asyncio
 import json
-import shutil
 import statistics
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -16,6 +15,7 @@ from playwright.async_api import CDPSession, Page, async_playwright
 
 from agentcore.host import Host
 from agentcore.store.chat.rows import NewMessage
+from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host
 from benchmarks.ui_page import served
@@ -62,7 +62,7 @@ _FRAME = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolv
 
 def run() -> list[Row]:
     """Measure, and give the rows; none where there is no Chromium."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = find_browser()
     if chromium is None:
         return []
     with tempfile.TemporaryDirectory() as folder:

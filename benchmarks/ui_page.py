@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import statistics
 import tempfile
 import time
@@ -16,6 +15,7 @@ from playwright.async_api import Browser, async_playwright
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.queue import Verdict
+from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host
 
@@ -39,7 +39,7 @@ _WITHOUT_SOCKETS = (
 
 def run() -> list[Row]:
     """Measure, and give the rows; none where there is no Chromium."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = find_browser()
     if chromium is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
     Raises:
         RuntimeError: There is no Chromium.
     """
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = find_browser()
     if chromium is None:
         raise RuntimeError("no Chromium here")
     folder.mkdir()

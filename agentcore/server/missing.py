@@ -6,7 +6,6 @@ import structlog
 
 from agentcore.host import Host
 from agentcore.host.requirements import RequirementView, in_language, megabytes, missing_lines
-from agentcore.machine import is_in_container, is_root
 
 log = structlog.get_logger(__name__)
 
@@ -35,14 +34,14 @@ async def handle_missing(host: Host, write: Write | None, *, installs: bool) -> 
     Args:
         host: Its modules have started.
         write: For the user at the terminal; None: nobody reads it, and only the log gets it.
-        installs: Whether what is required is installed without asking, as root in a container, which is for this alone.
+        installs: Whether what is required is installed without asking, for nobody else uses this machine.
     """
     views = await host.requirements.check()
     missing = [view for view in views if view.state == "missing" and not view.host]
     for view in missing:
         log.warning("requirement_missing", requirement=view.info.name, modules=view.modules, command=view.info.command)
     automatic = [view for view in missing if view.is_installable and view.info.is_required and not view.is_declined]
-    if not (installs and is_root() and is_in_container()):
+    if not installs:
         automatic = []
     lines = missing_lines([view for view in missing if view not in automatic], host.config.locale)
     for line in lines:

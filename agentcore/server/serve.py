@@ -16,6 +16,7 @@ from aiohttp import web
 
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
+from agentcore.machine import is_in_container, is_root
 from agentcore.remote import places_of
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
@@ -108,7 +109,8 @@ async def serve(
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
                 starting = _start(app, running, origins, on_ready, before_modules)
                 if terminal is not None or installs_missing:
-                    starting = _then(starting, handle_missing(running, _writer(terminal), installs=installs_missing))
+                    installs = installs_missing and is_root() and is_in_container()
+                    starting = _then(starting, handle_missing(running, _writer(terminal), installs=installs))
                 beside = [starting, *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
                 await _stop(running, page, approval, apps)

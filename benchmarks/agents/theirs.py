@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.agents.agent import Agent, FailedError, NoToolError
 from benchmarks.agents.programs import Programs
+from benchmarks.browser_hosts import find_browser
 
 _LIMIT_S = 120
 _LINE_BYTES = 64 * 1024 * 1024
@@ -131,7 +132,7 @@ async def session(
     """Both servers, and one session with them over a workspace folder."""
     node = shutil.which("node") or "node"
     modules = programs.node_modules
-    playwright = [node, str(modules / "@playwright/mcp/cli.js"), "--executable-path", "/usr/bin/chromium"]
+    playwright = [node, str(modules / "@playwright/mcp/cli.js"), "--executable-path", find_browser() or ""]
     files = [node, str(modules / "@modelcontextprotocol/server-filesystem/dist/index.js"), str(folder)]
     bridge = await asyncio.create_subprocess_exec(
         *(str(programs.python), str(Path(__file__).with_name("mcp_bridge.py"))),

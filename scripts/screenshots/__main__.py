@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentcore_chrome.browser.executable import find_browser
+from agentcore_chrome.settings import EngineSettings
 from beside_a_page import take_beside_a_page
 from both_ways import serving_both_ways, take_both_ways
 from other_machine import take_other_machine
@@ -142,7 +144,9 @@ async def main(names: Sequence[str]) -> None:
     _TARGET.mkdir(parents=True, exist_ok=True)
     scenes = [scene for scene in SCENES if not names or scene.name in names]
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
+        browser = await playwright.chromium.launch(
+            executable_path=find_browser(EngineSettings.model_validate({})).path, args=_FLAGS
+        )
         await _take_all(browser, scenes)
         if not names or "hosts" in names:
             await _take_other_machine(browser)

@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from agentcore_chrome.browser.executable import find_browser
+from agentcore_chrome.settings import EngineSettings
 from PIL import ImageGrab
 from playwright.async_api import BrowserContext, Page, Playwright
 from shop import open_shop
@@ -95,7 +97,7 @@ async def _open_window(playwright: Playwright, screen: str, folder: Path) -> Bro
     (extension / "manifest.json").write_text(json.dumps(allowed), "utf-8")
     return await playwright.chromium.launch_persistent_context(
         folder / "profile",
-        executable_path=shutil.which("chromium"),
+        executable_path=find_browser(EngineSettings.model_validate({})).path,
         headless=False,
         no_viewport=True,
         env={**os.environ, "DISPLAY": screen},

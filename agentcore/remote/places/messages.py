@@ -316,7 +316,7 @@ LocalizedText = Text | dict[str, Text]
 class RequirementInfo(HostMessage):
     """The description of a requirement; its fields are those of `agentcore.api.RequirementInfo`."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(alias_generator=None)
 
     name: Text
     title: LocalizedText

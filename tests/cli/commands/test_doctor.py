@@ -158,3 +158,74 @@ def test_model_with_an_address_and_a_key_of_its_own_is_asked_there(place, provid
     done = place.run("doctor", "--online", "--json", environ={"MY_KEY": KEY})
     assert said(done)[f"models at {provider}"] == ("ok", "asked for its models: 2 models (small, large)")
     assert KEY not in done.out
+
+
+PRINTER = '''
+import pathlib
+from agentcore.api import Module, RequirementInfo, RequirementStatus
+
+PRESS = pathlib.Path(__file__).with_name("press")
+
+
+class Press:
+    info = RequirementInfo(
+        name="printing_press", title="Printing press", purpose="Printing needs one.",
+        command="agentcore press install", download_bytes=170_000_000, is_installable=INSTALLABLE,
+    )
+
+    async def check(self):
+        return RequirementStatus(PRESS.exists(), str(PRESS) if PRESS.exists() else "no press was found")
+
+    async def install(self, report):
+        report("Casting iron", 0.5)
+        PRESS.touch()
+
+
+class Printer(Module):
+    """Prints."""
+
+    def init(self, runtime):
+        runtime.declare_requirement(Press())
+'''
+
+
+@pytest.fixture
+def printer(place):
+    def add(*, is_installable=True):
+        place.add_module("printer", PRINTER.replace("INSTALLABLE", str(is_installable)))
+        place.write_app(modules=["printer"], server={"port": 0})
+
+    return add
+
+
+def test_what_is_missing_is_a_note_with_the_command(place, printer):
+    printer()
+    done = place.run("doctor", "--json")
+    finding = next(finding for finding in done.json["findings"] if finding["subject"] == "Printing press")
+    assert (finding["level"], done.code) == ("note", 0)
+    assert finding["said"] == "no press was found; needed by printer: Printing needs one."
+    assert finding["advice"] == "agentcore press install (about 170 MB), or agentcore doctor --fix"
+
+
+def test_fix_installs_it_with_its_progress(place, printer):
+    printer()
+    done = place.run("doctor", "--fix", "--json")
+    assert "Casting iron" in done.err
+    assert "Printing press: installed" in done.err
+    assert said(done)["Printing press"][0] == "ok"
+    assert "Nothing is missing" in place.run("doctor", "--fix").err
+
+
+def test_fix_shows_the_command_of_what_only_the_user_can_install(place, printer):
+    printer(is_installable=False)
+    done = place.run("doctor", "--fix", "--json")
+    assert "Printing press: run agentcore press install" in done.err
+    assert said(done)["Printing press"][0] == "note"
+
+
+def test_fix_works_beside_a_server_that_runs(place, printer, start_server):
+    printer()
+    start_server().wait_for("server_ready")
+    done = place.run("doctor", "--fix", "--json")
+    assert "Printing press: installed" in done.err
+    assert said(done)["Printing press"][0] == "ok"

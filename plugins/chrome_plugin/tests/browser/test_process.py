@@ -248,3 +248,20 @@ def first_json_line(stream):
         if line.startswith("{"):
             return json.loads(line)
     raise AssertionError("the server said nothing")
+
+
+@pytest.mark.in_server("hides the browser from the server's process")
+@pytest.mark.parametrize("tool", ["chrome_launch", "browser_navigate"])
+async def test_missing_browser_is_offered_to_the_user(start_host, tmp_path, monkeypatch, tool):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    host = await start_host()
+    outcome = await host.outcome(tool, {"url": "https://example.com"} if tool == "browser_navigate" else {})
+    assert outcome.error is not None
+    assert (outcome.error.type, outcome.error.context["installation"]) == ("browser_not_found", "pending")
+    assert "The user is now asked, in the approval view, to install it (Web browser, about 180 MB)" in (
+        outcome.error.message
+    )
+    (change,) = host.host.policy_changes.waiting
+    assert (change.proposal.kind, change.proposal.subject) == ("install", "Web browser")
+    assert "agentcore browser install" in change.proposal.diff[0][1]
