@@ -4,11 +4,16 @@ import json
 import os
 import re
 import runpy
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.forking import Command
+from tests.support.command_line import run_command
 
 DOCS = Path(__file__).parent.parent / "docs"
 _TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -39,38 +44,48 @@ def run(*command, cwd, **environ):
     return done.stdout
 
 
-@pytest.fixture
-def dice(tmp_path):
-    """The package that the page builds, written and installed as it says."""
+def agentcore(*words, cwd, **environ):
+    """What a command of agentcore prints; where nothing is said, it ends well."""
+    done = run_command(*words, cwd=cwd, env=os.environ | environ, typed="", limit_s=120)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The two packages that the page builds, written and installed as it says: their projects and their site."""
+    folder = tmp_path_factory.mktemp("tutorial")
     page = (DOCS / "writing-a-module.md").read_text()
     for name, content in _TITLED.findall(page):
-        file = tmp_path / "project" / name
+        file = folder / "project" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
-    site = tmp_path / "site"
-    run(
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-build-isolation",
-        "--target",
-        site,
-        ".",
-        cwd=tmp_path / "project",
-    )
-    return tmp_path / "project", {"PYTHONPATH": str(site), "AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+    install = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", folder / "site")
+    run(*install, ".", "./counters", cwd=folder / "project")
+    return folder
+
+
+@pytest.fixture
+def dice(built, tmp_path, monkeypatch):
+    """The project of the page, whose packages are installed in this process."""
+    shutil.copytree(built / "project", tmp_path / "project")
+    monkeypatch.syspath_prepend(built / "site")
+    before = set(sys.modules)
+    yield tmp_path / "project", {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(built)):
+            del sys.modules[name]
 
 
 @pytest.mark.spec("M2")
-def test_module_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
+def test_module_of_the_tutorial_installs_passes_its_test_and_is_called(dice, built):
     project, environ = dice
-    assert "3 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project, **environ)
-    run("-m", "agentcore", "init", cwd=project, **environ)
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    assert "3 passed" in run(*command, cwd=project, PYTHONPATH=str(built / "site"), **environ)
+    agentcore("init", cwd=project, **environ)
     assert "dice" in json.loads((project / "app.json").read_text())["modules"]
-    assert "dice_roll" in run("-m", "agentcore", "tools", cwd=project, **environ)
-    called = json.loads(run("-m", "agentcore", "call", "dice_roll", "count=3", "--json", cwd=project, **environ))
+    assert "dice_roll" in agentcore("tools", cwd=project, **environ)
+    called = json.loads(agentcore("call", "dice_roll", "count=3", "--json", cwd=project, **environ))
     assert called["data"]["total"] == sum(called["data"]["dice"])
 
 
@@ -81,7 +96,7 @@ def test_local_modules_of_the_tutorial_are_called(dice):
     (project / "app.json").write_text(json.dumps(app))
 
     def call(*words):
-        return run("-m", "agentcore", "call", *words, cwd=project, **environ)
+        return agentcore("call", *words, cwd=project, **environ)
 
     assert "HELLO" in call("shout", "text=hello")
     assert "Good morning!" in call("greet")
@@ -98,16 +113,13 @@ async def test_prompt_of_the_tutorial_completes_its_argument(dice, agentcore_hos
 
 
 @pytest.mark.spec("K10")
-def test_family_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
+def test_family_of_the_tutorial_installs_passes_its_test_and_is_called(dice, built):
     project, environ = dice
-    install = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target")
-    run(*install, environ["PYTHONPATH"], ".", cwd=project / "counters")
-    assert "1 passed" in run(
-        "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project / "counters", **environ
-    )
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    assert "1 passed" in run(*command, cwd=project / "counters", PYTHONPATH=str(built / "site"), **environ)
     (project / "app.json").write_text(_FAMILY.search((DOCS / "writing-a-module.md").read_text())[1])
-    assert "counter_coffee stands at 2" in run("-m", "agentcore", "call", "counter_coffee_up", cwd=project, **environ)
-    listed = run("-m", "agentcore", "modules", "list", "--json", cwd=project, **environ)
+    assert "counter_coffee stands at 2" in agentcore("call", "counter_coffee_up", cwd=project, **environ)
+    listed = agentcore("modules", "list", "--json", cwd=project, **environ)
     states = {module["name"]: module["state"] for module in json.loads(listed)["modules"]}
     assert states["counter_tea_green"] == "stopped"
 
@@ -123,8 +135,7 @@ def commands_of(page, program):
 def project(tmp_path):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "app.json").write_text('{"modules": ["fs_tools"], "server": {"port": 0}}')
-    binaries = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return tmp_path / "project", {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), "PATH": binaries}
+    return tmp_path / "project", {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
 
 
 def shell(command, cwd, environ):
@@ -140,8 +151,12 @@ def test_commands_of_a_page_work_as_they_stand(project, name):
     needs_server = re.compile(r" (serve|open|reload)\b")
     commands = [line for line in commands_of(DOCS / name, "agentcore") if not needs_server.search(line)]
     assert len(commands) > 2
+    folder, environ = project
     for command in commands:
-        shell(command, *project)
+        words = shlex.split(command, comments=True)
+        assert not {"|", "&&", ">", "<", "&"}.intersection(words), "this command needs a shell"
+        assert words[0] == "agentcore"
+        agentcore(*words[1:], cwd=folder, **environ)
 
 
 def test_requests_of_the_http_page_work_as_they_stand(project):
@@ -149,12 +164,7 @@ def test_requests_of_the_http_page_work_as_they_stand(project):
     log = folder / "serve.log"
     with (
         log.open("w") as output,
-        subprocess.Popen(
-            [sys.executable, "-m", "agentcore", "serve", "--port", "0"],
-            cwd=folder,
-            env=os.environ | environ,
-            stderr=output,
-        ) as server,
+        Command("serve", "--port", "0", cwd=folder, env=os.environ | environ, stderr=output) as server,
     ):
         try:
             while '"server_ready"' not in log.read_text():
@@ -207,18 +217,15 @@ def test_secret_of_the_page_is_given_to_a_module_as_it_says(tmp_path):
     pass_show.parent.mkdir()
     pass_show.write_text("#!/bin/sh\necho s3cret-value\n")
     pass_show.chmod(0o755)
-    agentcore = pass_show.with_name("agentcore")
-    agentcore.write_text(f'#!/bin/sh\nexec {sys.executable} -m agentcore "$@"\n')
-    agentcore.chmod(0o755)
+    program = pass_show.with_name("agentcore")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m agentcore "$@"\n')
+    program.chmod(0o755)
     environ = {"PATH": f"{pass_show.parent}:{os.environ['PATH']}", "AGENTCORE_STATE_DIR": str(tmp_path / "state")}
     shown = [line.removeprefix("$ ") for block in _CONSOLE.findall(page) for line in block.splitlines()]
     _, piped, listing, removal = shown
-    done = [
-        subprocess.run(
-            command, shell=True, cwd=tmp_path, env=os.environ | environ, capture_output=True, text=True, check=True
-        ).stdout
-        for command in (piped, "agentcore call keyed_size", listing, f"{removal} --yes")
-    ]
+    rest = ("agentcore call keyed_size", listing, f"{removal} --yes")
+    done = [shell(piped, tmp_path, environ)]
+    done += [agentcore(*shlex.split(command)[1:], cwd=tmp_path, **environ) for command in rest]
     assert (done[0], done[1].strip(), done[3]) == ("service_key is set.\n", "12", "service_key is removed.\n")
     assert "service_key" in done[2]
     assert "keyed" in done[2]

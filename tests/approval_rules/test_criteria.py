@@ -1,6 +1,7 @@
 """Every kind of criterion through the outermost surfaces, and a further kind that is written into the table alone."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.approval_rules.criteria import KINDS
+from tests.support.command_line import run_command
 
 pytestmark = pytest.mark.spec("S2", "K3")
 
@@ -105,10 +107,13 @@ def write_rules(place: Path, *rules: object) -> None:
 
 
 def agentcore(place: Path, *arguments: str, further: bool = False) -> str:
-    start = f"KIND = {('KINDS: Kinds', FURTHER_KIND)!r}\n{WITH_FURTHER_KIND}" if further else None
-    program = ["-c", start] if start else ["-m", "agentcore"]
-    command = [sys.executable, *program, *arguments, "--config", str(place / "app.json")]
-    ended = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=120, check=False)
+    words = (*arguments, "--config", str(place / "app.json"))
+    if further:
+        start = f"KIND = {('KINDS: Kinds', FURTHER_KIND)!r}\n{WITH_FURTHER_KIND}"
+        command = [sys.executable, "-c", start, *words]
+        ended = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=120, check=False)
+    else:
+        ended = run_command(*words, cwd=place, env=os.environ, typed="", limit_s=120)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

@@ -276,6 +276,9 @@ class Giving(Module):
         return eval(other)
 
 
+HOST = {"modules": [Giving]}
+
+
 @pytest.mark.spec("M6")
 @pytest.mark.parametrize(
     ("name", "what", "path"),
@@ -306,9 +309,8 @@ class Giving(Module):
         ("give_choice", "'c'", ""),
     ],
 )
-async def test_result_is_held_against_the_type_that_the_tool_declares(agentcore_host, name, what, path):
-    running = await agentcore_host([Giving])
-    outcome = await running.outcome(name, {"what": what})
+async def test_result_is_held_against_the_type_that_the_tool_declares(shared_host, name, what, path):
+    outcome = await shared_host.outcome(name, {"what": what})
     if path is None:
         assert outcome.ok, outcome.error
         return

@@ -204,6 +204,13 @@ async def start_mcp(tmp_path: Any) -> AsyncIterator[Callable[..., Awaitable[Mcp]
         yield start
 
 
+@pytest.fixture(scope="module")
+def shared_mcp(shared_server: ServerClient, request: pytest.FixtureRequest) -> Mcp:
+    """The shop's server for all tests of a file, whose `SERVER` has the shop as its only module."""
+    (shop,) = request.module.SERVER["modules"]
+    return Mcp(shared_server, shop)
+
+
 @pytest.fixture
 def by_hand() -> Callable[..., Awaitable[ByHand]]:
     """`await by_hand(mcp)`: a client of a name of its own that is connected."""
@@ -214,3 +221,17 @@ def by_hand() -> Callable[..., Awaitable[ByHand]]:
         return hand
 
     return connect
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_key(shared_mcp: Mcp) -> str:
+    """The key of a client of the server that the tests of a file share."""
+    return await shared_mcp.key("hand")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def hand(shared_mcp: Mcp, shared_key: str) -> ByHand:
+    """A session of its own with the server that the tests of the file share."""
+    hand = ByHand(f"{shared_mcp.url}?wait=1", shared_key)
+    await hand.connect()
+    return hand

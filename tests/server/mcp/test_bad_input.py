@@ -6,9 +6,10 @@ import json
 import aiohttp
 import pytest
 
-from tests.server.mcp.conftest import ACCEPT, LIMIT_S, REVISION, request
+from tests.server.mcp.conftest import ACCEPT, LIMIT_S, REVISION, Shop, request
 from tests.server.mcp.test_calls import said
 
+SERVER = {"modules": [Shop()]}
 LOOK = {"name": "shop_look", "arguments": {"shelf": "rice"}}
 
 
@@ -42,8 +43,7 @@ NO_MESSAGES = {
 
 
 @pytest.mark.parametrize("name", NO_MESSAGES)
-async def test_what_is_no_message_is_refused_and_the_session_goes_on(start_mcp, by_hand, name):
-    hand = await by_hand(await start_mcp())
+async def test_what_is_no_message_is_refused_and_the_session_goes_on(hand, name):
     status, answer, _ = await hand.post(NO_MESSAGES[name])
     assert status == 400, answer
     assert answer["error"]["code"] in (-32700, -32600)
@@ -67,8 +67,7 @@ NOTHING_TO_ANSWER = {
 
 
 @pytest.mark.parametrize("name", NOTHING_TO_ANSWER)
-async def test_what_wants_no_answer_and_means_nothing_is_taken_and_dropped(start_mcp, by_hand, name):
-    hand = await by_hand(await start_mcp())
+async def test_what_wants_no_answer_and_means_nothing_is_taken_and_dropped(hand, name):
     assert (await hand.post(NOTHING_TO_ANSWER[name]))[0] == 202
     assert said(await hand.call("shop_look", {"shelf": "rice"}))
 
@@ -89,32 +88,26 @@ WRONG_PARAMETERS = {
 
 
 @pytest.mark.parametrize("name", WRONG_PARAMETERS)
-async def test_wrong_methods_and_parameters_are_errors_under_their_id(start_mcp, by_hand, name):
+async def test_wrong_methods_and_parameters_are_errors_under_their_id(hand, name):
     method, params, code = WRONG_PARAMETERS[name]
-    hand = await by_hand(await start_mcp())
     _, answer, _ = await hand.post(request(method, params, "mine"))
     assert (answer["id"], answer["error"]["code"]) == ("mine", code), answer
     assert said(await hand.call("shop_look", {"shelf": "rice"}))
 
 
 @pytest.mark.parametrize("version", ["1999-01-01", "2099-01-01", "2026-07-28", "", "x" * 10_000])
-async def test_client_that_asks_for_a_revision_that_is_not_shaken_hands_in_gets_one_that_is(
-    start_mcp, by_hand, version
-):
-    hand = await by_hand(await start_mcp())
+async def test_client_that_asks_for_a_revision_that_is_not_shaken_hands_in_gets_one_that_is(hand, version):
     hand.session = ""
     assert (await hand.connect(version))["protocolVersion"] == REVISION
 
 
 @pytest.mark.parametrize("session", ["x", "mcp-" + "0" * 32, "../../etc/passwd", "x" * 4000])
-async def test_session_that_there_is_not_is_not_found(start_mcp, by_hand, session):
-    hand = await by_hand(await start_mcp())
+async def test_session_that_there_is_not_is_not_found(hand, session):
     hand.session = session
     assert (await hand.post(request("tools/list")))[0] == 404
 
 
-async def test_id_may_be_used_again_once_it_was_answered(start_mcp, by_hand):
-    hand = await by_hand(await start_mcp())
+async def test_id_may_be_used_again_once_it_was_answered(hand):
     for request_id in (7, "7", 7, -1, 2**53, "x" * 1000):
         assert said(await hand.call("shop_look", {"shelf": "rice"}, request_id))
 
@@ -136,8 +129,7 @@ async def pieces(count):
         yield b"x" * 1_000_000
 
 
-async def test_message_of_100_mb_whose_length_nobody_said_is_not_read(start_mcp, by_hand):
-    hand = await by_hand(await start_mcp())
+async def test_message_of_100_mb_whose_length_nobody_said_is_not_read(hand):
     shown = {"Accept": ACCEPT, "Content-Type": "application/json", "Authorization": f"Bearer {hand.key}"}
     shown |= {"Mcp-Session-Id": hand.session, "Mcp-Protocol-Version": REVISION}
     async with aiohttp.ClientSession(headers=shown) as client:

@@ -3,7 +3,6 @@
 import asyncio
 
 import aiohttp
-import pytest
 
 from agentcore.api import Module, ToolDefinition
 from agentcore.server.mcp import sessions
@@ -51,28 +50,27 @@ async def test_only_a_person_connects_clients_and_no_client_another(start_mcp, b
             assert (await answer.json())["error"]["type"] == error
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/api/approvals"),
-        ("GET", "/api/calls"),
-        ("GET", "/api/tools"),
-        ("GET", "/api/events"),
-        ("POST", "/api/tools/shop_sell/call"),
-        ("POST", "/api/sessions"),
-        ("POST", "/api/stop"),
-        ("GET", "/no/such/thing"),
-    ],
-)
-async def test_key_of_a_client_opens_nothing_else(start_mcp, method, path):
+CLOSED = [
+    ("GET", "/api/approvals"),
+    ("GET", "/api/calls"),
+    ("GET", "/api/tools"),
+    ("GET", "/api/events"),
+    ("POST", "/api/tools/shop_sell/call"),
+    ("POST", "/api/sessions"),
+    ("POST", "/api/stop"),
+    ("GET", "/no/such/thing"),
+]
+"""What the server does for others."""
+
+
+async def test_key_of_a_client_opens_nothing_else(start_mcp):
     mcp = await start_mcp(clients={"robot": {"mode": "allow"}})
     shown = {"Authorization": f"Bearer {await mcp.key()}"}
-    body = {"arguments": {"item": "rice"}, "session_id": "s1"} if method == "POST" else None
-    async with (
-        aiohttp.ClientSession(headers=shown) as client,
-        client.request(method, str(mcp.server.make_url(path)), json=body) as answer,
-    ):
-        assert (answer.status, (await answer.json())["error"]["type"]) == (403, "forbidden")
+    async with aiohttp.ClientSession(headers=shown) as client:
+        for method, path in CLOSED:
+            body = {"arguments": {"item": "rice"}, "session_id": "s1"} if method == "POST" else None
+            async with client.request(method, str(mcp.server.make_url(path)), json=body) as answer:
+                assert (answer.status, (await answer.json())["error"]["type"]) == (403, "forbidden"), path
     assert mcp.shop.sold == []
 
 
@@ -112,15 +110,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-async def test_junk_is_refused_with_what_is_wrong_and_the_session_goes_on(start_mcp, by_hand, name):
-    body, headers, status, message = BAD[name]
-    mcp = await start_mcp()
-    hand = await by_hand(mcp)
-    got, answer, _ = await hand.post(body, **headers)
-    assert got == status, answer
-    assert message in str(answer)
-    assert said(await hand.call("shop_look", {"shelf": "rice"}))
+async def test_junk_is_refused_with_what_is_wrong_and_the_session_goes_on(start_mcp, by_hand):
+    hand = await by_hand(await start_mcp())
+    for name, (body, headers, status, message) in BAD.items():
+        got, answer, _ = await hand.post(body, **headers)
+        assert got == status, name
+        assert message in str(answer), name
+        assert said(await hand.call("shop_look", {"shelf": "rice"}))
 
 
 async def test_unknown_methods_and_parameters_are_errors_of_json_rpc(start_mcp, by_hand):

@@ -67,20 +67,22 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("way", WRONG)
-async def test_an_icon_that_is_none_is_said_to_be_and_costs_its_tool_alone(agentcore_host, way):
+async def test_an_icon_that_is_none_is_said_to_be_and_costs_its_tool_alone(agentcore_host):
+    named = {f"odd_{way.replace(' ', '_')}": icons for way, icons in WRONG.items()}
+
     class Odd(Module):
-        """Offers two tools."""
+        """Offers many tools."""
 
         def get_tool_definitions(self):
-            wrong = {"name": "odd_wrong", "description": "Be wrong.", "icons": WRONG[way]}
+            wrong = [{"name": name, "description": "Be wrong.", "icons": icons} for name, icons in named.items()]
             fine = ToolDefinition("odd_fine", "Be fine.", {"type": "object"}, icons=(ToolIcon(LIGHT),))
-            return [wrong, fine]
+            return [*wrong, fine]
 
         async def execute_tool_call(self, ctx, tool_name, args):
             return "fine"
 
     running = await agentcore_host([Odd], is_failure_expected=True)
     assert list(running.host.registry.tools) == ["odd_fine"]
-    (problem,) = running.host.modules.records["odd"].tool_errors
-    assert "icons of tool 'odd_wrong'" in problem
+    problems = running.host.modules.records["odd"].tool_errors
+    for name, problem in zip(named, problems, strict=True):
+        assert f"icons of tool '{name}'" in problem

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import aiohttp
-import pytest
 
 from agentcore.api import Module, ToolDefinition
 from tests.server.approving import approver
@@ -101,18 +100,16 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-async def test_request_that_disagrees_with_itself_or_means_nothing_is_refused_with_its_id(start_mcp, name):
-    message, changed, status, code, text = WRONG[name]
-    mcp = await start_mcp()
-    client = await hand(mcp)
-    shown = {"Mcp-Protocol-Version": REVISION, "Mcp-Method": message["method"]}
-    if message["method"] == "tools/call":
-        shown["Mcp-Name"] = "shop_look"
-    shown = {key: value for key, value in (shown | changed).items() if value is not None}
-    got, answer, _ = await client.post(message, **shown)
-    assert (got, answer["error"]["code"], answer["id"]) == (status, code, message["id"])
-    assert text in answer["error"]["message"]
+async def test_request_that_disagrees_with_itself_or_means_nothing_is_refused_with_its_id(start_mcp):
+    client = await hand(await start_mcp())
+    for name, (message, changed, status, code, text) in WRONG.items():
+        shown = {"Mcp-Protocol-Version": REVISION, "Mcp-Method": message["method"]}
+        if message["method"] == "tools/call":
+            shown["Mcp-Name"] = "shop_look"
+        shown = {key: value for key, value in (shown | changed).items() if value is not None}
+        got, answer, _ = await client.post(message, **shown)
+        assert (got, answer["error"]["code"], answer["id"]) == (status, code, message["id"]), name
+        assert text in answer["error"]["message"], name
 
 
 async def test_revision_that_is_not_served_is_refused_with_those_that_are(start_mcp):
@@ -134,12 +131,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-async def test_junk_is_refused_with_what_is_wrong(start_mcp, name):
-    body, headers, status, code = BAD[name]
-    mcp = await start_mcp()
-    got, answer, _ = await (await hand(mcp)).post(body, Mcp_Protocol_Version=REVISION, **headers)
-    assert (got, answer["error"]["code"], answer["id"]) == (status, code, None)
+async def test_junk_is_refused_with_what_is_wrong(start_mcp):
+    client = await hand(await start_mcp())
+    for name, (body, headers, status, code) in BAD.items():
+        got, answer, _ = await client.post(body, Mcp_Protocol_Version=REVISION, **headers)
+        assert (got, answer["error"]["code"], answer["id"]) == (status, code, None), name
 
 
 async def test_header_that_stands_twice_is_refused(start_mcp):

@@ -212,27 +212,25 @@ async def test_key_of_the_core_stays_the_cores(site: Site, make_server: MakeServ
         await make_server(app={"limits": {"small": {"sound": "ding"}}})
 
 
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("@playwright/mcp", "bell_playwright_mcp"),
-        ("Big Ben", "bell_big_ben"),
-        ("a__b--c", "bell_a_b_c"),
-        ("3d", "bell_3d"),
-        ("_x_", "bell_x"),
-        ("Çà", None),
-        ("///", None),
-        ("", None),
-        ("x" * 59, f"bell_{'x' * 59}"),
-        ("x" * 60, None),
-    ],
-)
-async def test_name_of_a_module_is_made_of_its_key(
-    site: Site, make_server: MakeServer, key: str, name: str | None
-) -> None:
-    server = await make_server(app={"bells": {key: {"sound": "ding"}}})
+NAMES = {
+    "@playwright/mcp": "bell_playwright_mcp",
+    "Big Ben": "bell_big_ben",
+    "a__b--c": "bell_a_b_c",
+    "3d": "bell_3d",
+    "_x_": "bell_x",
+    "Çà": None,
+    "///": None,
+    "": None,
+    "x" * 59: f"bell_{'x' * 59}",
+    "x" * 60: None,
+}
+"""Of modules by their keys; None: no name can be made of it."""
+
+
+async def test_name_of_a_module_is_made_of_its_key(site: Site, make_server: MakeServer) -> None:
+    server = await make_server(app={"bells": {key: {"sound": "ding"} for key in NAMES}})
     listed = [each["name"] for each in (await server.get("/api/modules"))[1]["modules"]]
-    assert [each for each in listed if each.startswith("bell")] == ([] if name is None else [name])
+    assert sorted(each for each in listed if each.startswith("bell")) == sorted(filter(None, NAMES.values()))
 
 
 HEAD = "from agentcore.api import BaseModel, Module\n"
