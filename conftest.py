@@ -37,7 +37,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["tests.support.servers"]
 
 ROOT = Path(__file__).parent
-CHROMIUM = programs.find("chromium")
+CHROMIUM = programs.find("chromium-headless-shell") or programs.find("chromium")
+"""The same engine without the windows of a browser, of which each costs as much as a page, where it is installed."""
 FLAGS = [
     "--no-sandbox",
     "--no-first-run",

@@ -8,6 +8,7 @@ _PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sb
 
 _NAMES = {
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "chromium-headless-shell": ("chromium-headless-shell", "chrome-headless-shell"),
     "xvfb": ("Xvfb",),
     "dbus": ("dbus-daemon",),
     "bubblewrap": ("bwrap",),
