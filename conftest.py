@@ -37,8 +37,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["tests.support.servers"]
 
 ROOT = Path(__file__).parent
-CHROMIUM = programs.find("chromium-headless-shell") or programs.find("chromium")
-"""The same engine without the windows of a browser, of which each costs as much as a page, where it is installed."""
+CHROMIUM = programs.find("chromium")
+SHELL = programs.find("chromium-headless-shell")
+"""The same engine without the windows of a browser, each of which costs as much as a page."""
 FLAGS = [
     "--no-sandbox",
     "--no-first-run",
@@ -141,10 +142,10 @@ def _end_hanging(nodeid: str, descriptor: int) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Chromium, one for all tests of a worker, which open contexts of their own."""
+    """Chromium, or its headless shell where it is installed: one for all tests of a worker."""
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=SHELL or CHROMIUM, args=FLAGS)
         yield browser
         await browser.close()
 

@@ -259,6 +259,7 @@ async def _settings(ui):
         return response.status, await response.json()
 
 
+@pytest.mark.more
 async def test_hundred_thousand_rows_are_looked_at_anywhere_with_few_in_the_page(ui):
     """Scroll to the middle and to the end: the rows of the record are there, and the page holds only those in view."""
     await fill(ui.host.store.record, MANY)

@@ -91,6 +91,7 @@ async def test_host_is_added_by_its_code_and_forgotten(ui, shed):
         await agent.said("--pair pairs it anew")
 
 
+@pytest.mark.more
 async def test_host_that_is_refused_is_told_and_gets_nothing(ui, shed):
     page = await approvals(ui)
     async with dialling(shed, ui.address, "shed") as agent:
@@ -113,6 +114,7 @@ async def test_wrong_code_is_said_at_its_field(ui):
     await expect(field).to_have_attribute("aria-invalid", "false")
 
 
+@pytest.mark.more
 async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
     ui.allowed_errors.append("404")
     page = await approvals(ui)

@@ -49,7 +49,10 @@ def row(page, name):
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=name))
 
 
-@pytest.mark.parametrize("look", LOOKS)
+REPEATED = ("twenty-chinese", "chinese-phone")
+
+
+@pytest.mark.parametrize("look", [pytest.param(look, marks=[pytest.mark.more] * (look in REPEATED)) for look in LOOKS])
 async def test_pool_fits_and_is_accessible_however_many_hosts_it_has(show, axe_problems, look):
     hosts, options = LOOKS[look]
     page, _ = await show(*hosts, **options)
