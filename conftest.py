@@ -150,10 +150,15 @@ def _end_hanging(nodeid: str, descriptor: int) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    """Chromium, one for all tests of a worker, which open contexts of their own."""
+    """Chromium, one for all tests of a worker.
+
+    Its headless shell is used where it is installed: the same engine without the windows of a browser, each of which
+    costs as much as a page.
+    """
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        executable = programs.find("chromium-headless-shell") or chromium
+        browser = await playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser
         await browser.close()
 

@@ -13,6 +13,7 @@ _PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sb
 
 _NAMES = {
     "chromium": ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+    "chromium-headless-shell": ("chromium-headless-shell", "chrome-headless-shell"),
     "xvfb": ("Xvfb",),
     "dbus": ("dbus-daemon",),
     "bubblewrap": ("bwrap",),

@@ -8,4 +8,5 @@
   processes: `tests.forking`, which copies a process that has imported everything already.
 - `provider`: a provider of models that plays replies (`provider`), and a server that asks it (`open_talk`).
 - `certificates.one_certificate`: TLS trusts one certificate in place of the system's, which cost 20 ms to read.
+- `pages.PagePool`: browser pages that are reset and used again; `ui.page()` of `tests/webui` takes them from there.
 """

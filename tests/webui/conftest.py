@@ -7,11 +7,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Frame, Page, Route
 
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
@@ -19,6 +19,7 @@ from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
 from tests.host.installing import Site
+from tests.support.pages import PagePool, cached_page_files, is_free
 from tests.webui.mounting import bare_page, mount
 
 __all__ = ["bare_page", "mount"]
@@ -56,6 +57,7 @@ class WebUi:
     plan: HostPlan
     folder: Path
     browser: Browser | None
+    pool: PagePool
     stack: AsyncExitStack
     allowed_errors: list[str] = field(default_factory=list)
     found_errors: list[str] = field(default_factory=list)
@@ -74,35 +76,37 @@ class WebUi:
         return str(self.server.make_url("/")).rstrip("/")
 
     async def context(self, **options: Any) -> BrowserContext:
-        options = {"viewport": DESKTOP, "locale": "en-US", "reduced_motion": "reduce", **options}
+        """A context of its own, which no other test uses; `page` takes one that was used before."""
         assert self.browser is not None
-        context = await self.browser.new_context(**options)
+        context = await self.browser.new_context(**_completed(options))
         self.stack.push_async_callback(context.close)
         context.set_default_timeout(WAIT_MS)
         context.set_default_navigation_timeout(START_MS)
         return context
 
-    async def page(self, path: str = "", *, is_logged_in: bool = True, **options: Any) -> Page:
-        """A page in a context of its own.
+    async def page(self, path: str = "", *, is_logged_in: bool = True, is_reused: bool = True, **options: Any) -> Page:
+        """A page in a context that no other page is in.
 
         Args:
-            path: What the address says, such as `#/modules/weather`.
+            path: What the address says, such as `#/modules`.
             is_logged_in: Whether it logs in first.
+            is_reused: Whether it may be used again; not where a test changes what cannot be reset: see `PagePool`.
             options: Of the browser context, such as `color_scheme`, `locale`, `viewport`.
         """
-        page = await self._new_page(options)
+        page = await self._new_page(options, is_reused=is_reused)
         if is_logged_in:
             # a small document of the origin, which takes less than the page of its own that `storage_state` would open
-            await page.goto(f"{self.address}/api/health")
+            if not page.url.startswith(f"{self.address}/"):
+                await page.goto(f"{self.address}/api/health")
             await self._log_in(page)
         await page.goto(f"{self.address}/{path}")
         if is_logged_in:
             await page.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
         return page
 
-    async def bare_page(self, **options: Any) -> Page:
+    async def bare_page(self, *, is_reused: bool = True, **options: Any) -> Page:
         """The document alone, logged in, without the application: for components, which need less and load sooner."""
-        page = await self._new_page(options)
+        page = await self._new_page(options, is_reused=is_reused)
         await page.route(f"{self.address}/", _leave_out_application)
         await page.goto(f"{self.address}/")
         await self._log_in(page)
@@ -133,11 +137,21 @@ class WebUi:
     def unexpected_errors(self) -> list[str]:
         return [text for text in self.found_errors if not any(allowed in text for allowed in self.allowed_errors)]
 
-    async def _new_page(self, options: dict[str, Any]) -> Page:
-        page = await (await self.context(**options)).new_page()
+    async def _new_page(self, options: dict[str, Any], *, is_reused: bool) -> Page:
+        if is_reused:
+            options = _completed(options)
+            page = await self.pool.take(options, (WAIT_MS, START_MS))
+            self.stack.push_async_callback(self._release, page, options)
+        else:
+            page = await (await self.context(**options)).new_page()
         page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.found_errors.append(str(error)))
+        page.on("pageerror", self._on_error)
         return page
+
+    async def _release(self, page: Page, options: dict[str, Any]) -> None:
+        page.remove_listener("console", self._on_console)
+        page.remove_listener("pageerror", self._on_error)
+        await self.pool.release(page, options, [self.address, self.server.approval_address])
 
     async def _log_in(self, page: Page) -> None:
         """Give the page's browser what it keeps of a log-in: a cookie, and the header's value."""
@@ -150,26 +164,50 @@ class WebUi:
         await page.context.add_cookies([cookie])
         await page.evaluate("header => localStorage.setItem('agentcore.session', header)", session.header)
 
+    def _on_error(self, error: Error) -> None:
+        self.found_errors.append(str(error))
+
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.found_errors.append(message.text)
 
 
+@pytest.fixture(scope="session")
+def page_pool(browser: Browser) -> Iterator[PagePool]:
+    """The pages of a worker."""
+    with cached_page_files():
+        yield PagePool(browser)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_bare_page(
+    browser: Browser, page_pool: PagePool, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Page]:
+    """See `bare_page`."""
+    async with starting(browser, tmp_path_factory, page_pool) as start:
+        ui = await start(ports=(0, 0))
+        yield await ui.bare_page(is_reused=False)
+        ui.found_errors.clear()  # each test has seen its own
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Any]]:
+async def start_webui(
+    browser: Browser, page_pool: PagePool, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Callable[..., Any]]:
     """Start servers: `ui = await start_webui(modules=[Weather], files={"clock": "…source…"})`, then `await ui.page()`.
 
     `files` are local modules by name, listed in app.json unless `config` has a list; a name with a slash is any file.
     """
-    async with starting(browser, tmp_path_factory) as start:
+    async with starting(browser, tmp_path_factory, page_pool) as start:
         yield start
 
 
 @asynccontextmanager
 async def starting(
-    browser: Browser | None, tmp_path_factory: pytest.TempPathFactory
+    browser: Browser | None, tmp_path_factory: pytest.TempPathFactory, pool: PagePool | None = None
 ) -> AsyncIterator[Callable[..., Any]]:
     """See `start_webui`; without a browser there are only servers."""
+    pool = pool or PagePool(browser)
     async with AsyncExitStack() as stack:
         started: list[WebUi] = []
 
@@ -178,6 +216,7 @@ async def starting(
             *,
             files: Mapping[str, str] | None = None,
             config: Mapping[str, Any] | None = None,
+            ports: tuple[int, int] | None = None,
             **plan: Any,
         ) -> WebUi:
             folder = tmp_path_factory.mktemp("agentcore")
@@ -188,8 +227,10 @@ async def starting(
             ]
             document = {"modules": listed, **(config or {})}
             wanted = HostPlan(modules, document, is_failure_expected=True, **plan)
-            held = await ContextTask.open(running_server(wanted, folder), "server")
-            ui = WebUi(held, wanted, folder, browser, AsyncExitStack())
+            if ports is None:
+                ports = pool.ports if all(map(is_free, pool.ports)) else (0, 0)
+            held = await ContextTask.open(running_server(wanted, folder, ports=ports), "server")
+            ui = WebUi(held, wanted, folder, browser, pool, AsyncExitStack())
             stack.push_async_callback(ui.stop)
             await stack.enter_async_context(ui.stack)
             started.append(ui)
@@ -202,18 +243,36 @@ async def starting(
 
 @pytest.fixture
 def axe_problems() -> Callable[[Page], Any]:
-    """What axe-core says of a page, without its frames: what is serious, or of `OTHER_RULES`; one text each."""
+    """What axe-core says of a page, without its frames: what is serious, or of `OTHER_RULES`; one text each.
 
-    async def check(page: Page) -> list[str]:
-        await page.evaluate(AXE.read_text())
-        result = await page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
+    The page is looked at in light and in dark, which differ only in their colours.
+    """
+
+    async def run(page: Page | Frame, options: str = "") -> list[str]:
+        result = await page.evaluate(f"axe.run(document, {{resultTypes: ['violations'], iframes: false, {options}}})")
         return [
             f"{found['id']}: {found['help']}\n  " + "\n  ".join(str(node["html"])[:200] for node in found["nodes"][:5])
             for found in result["violations"]
             if found["impact"] in SERIOUS or found["id"] in OTHER_RULES
         ]
 
+    async def check(page: Page | Frame) -> list[str]:
+        if not await page.evaluate("'axe' in window"):
+            await page.evaluate(AXE.read_text())
+        found = await run(page)
+        is_dark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        schemes: list[Literal["light", "dark"]] = ["light", "dark"]
+        window = page if isinstance(page, Page) else page.page
+        await window.emulate_media(color_scheme=schemes[not is_dark])
+        found += [f"in {schemes[not is_dark]}: {text}" for text in await run(page, "runOnly: ['color-contrast']")]
+        await window.emulate_media(color_scheme=schemes[is_dark])
+        return found
+
     return check
+
+
+def _completed(options: dict[str, Any]) -> dict[str, Any]:
+    return {"viewport": DESKTOP, "locale": "en-US", "reduced_motion": "reduce", **options}
 
 
 async def _leave_out_application(route: Route) -> None:

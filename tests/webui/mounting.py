@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Locator, Page
+from playwright.async_api import ConsoleMessage, Error, Locator, Page
 
 _PAGE = Path(__file__).resolve().parents[2] / "webui"
 _MOUNT = """
@@ -56,16 +56,43 @@ def _script(tag: str) -> str:
 Mount = Callable[..., Awaitable[Mounted]]
 
 
+_RESET = """() => {
+  document.body.replaceChildren();
+  history.replaceState(null, '', '/');
+  scrollTo(0, 0);
+}"""
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def bare_page(start_webui) -> AsyncIterator[Callable[..., Awaitable[Page]]]:
-    """A page of the server, logged in, whose modules can be imported."""
+async def bare_page(start_webui, shared_bare_page) -> AsyncIterator[Callable[..., Awaitable[Page]]]:
+    """A page of the server, logged in, whose modules can be imported.
+
+    It is one page for all tests of a worker, emptied for each; with options, or `is_reused=False` where a test changes
+    what stays, it is a page of another server.
+    """
+    found_errors: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            found_errors.append(message.text)
+
+    def on_error(error: Error) -> None:
+        found_errors.append(str(error))
 
     async def make(**options: Any) -> Page:
-        ui = await start_webui(options.pop("modules", ()))
-        page: Page = await ui.bare_page(**options)
-        return page
+        if options:
+            ui = await start_webui(options.pop("modules", ()))
+            page: Page = await ui.bare_page(**options)
+            return page
+        await shared_bare_page.evaluate(_RESET)
+        shared_bare_page.on("console", on_console)
+        shared_bare_page.on("pageerror", on_error)
+        return shared_bare_page
 
     yield make
+    shared_bare_page.remove_listener("console", on_console)
+    shared_bare_page.remove_listener("pageerror", on_error)
+    assert found_errors == []
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
-from tests.webui.approval.viewing import both
+from tests.webui.approval.viewing import approval_view
 from tests.webui.conftest import PHONE
 from tests.webui.hosts.pools import in_pool, pool
 from tests.webui.hosts.recorded import RecordedHosts, remote
@@ -42,8 +42,7 @@ def shed(tmp_path):
 
 
 async def approvals(ui, **options):
-    page = await both(ui, **options)
-    await page.goto(ui.server.approval_address)
+    page = await approval_view(ui, **options)
     await page.get_by_label("Add a host").or_(page.get_by_label("添加主机")).first.wait_for()
     return page
 
@@ -92,6 +91,7 @@ async def test_host_is_added_by_its_code_and_forgotten(ui, shed):
         await agent.said("--pair pairs it anew")
 
 
+@pytest.mark.more
 async def test_host_that_is_refused_is_told_and_gets_nothing(ui, shed):
     page = await approvals(ui)
     async with dialling(shed, ui.address, "shed") as agent:
@@ -114,6 +114,7 @@ async def test_wrong_code_is_said_at_its_field(ui):
     await expect(field).to_have_attribute("aria-invalid", "false")
 
 
+@pytest.mark.more
 async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
     ui.allowed_errors.append("404")
     page = await approvals(ui)
@@ -126,8 +127,7 @@ async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
 
 
 async def test_address_of_the_page_leads_to_the_field(ui):
-    page = await both(ui)
-    await page.goto(f"{ui.server.approval_address}/#add-host")
+    page = await approval_view(ui, "#add-host")
     await expect(page.get_by_label("Add a host")).to_be_focused()
 
 
@@ -198,9 +198,7 @@ async def test_accept_counts_once_all_was_seen_for_half_a_second_and_not_from_a_
     assert asked == [1]
 
 
-@pytest.mark.parametrize(
-    "options", [{"color_scheme": "dark"}, {"viewport": PHONE}, {"locale": "zh-CN"}], ids=["dark", "phone", "zh"]
-)
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "locale": "zh-CN"}], ids=["desktop", "chinese-phone"])
 async def test_accessible_in_both_languages_and_fits_a_phone(ui, axe_problems, options):
     page = await approvals(ui, **options)
     await page.route("**/api/host-pairings", lambda route: route.fulfill(json=lying()))

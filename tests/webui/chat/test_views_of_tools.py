@@ -419,9 +419,8 @@ async def test_view_that_fills_the_window_makes_room_for_what_waits_for_the_pers
     await expect(back).to_be_hidden()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_what_stands_around_a_view_is_accessible(open_chat, axe_problems, theme):
-    chat = await open_chat(Weather(), config=ALLOW, color_scheme=theme)
+async def test_what_stands_around_a_view_is_accessible(open_chat, axe_problems):
+    chat = await open_chat(Weather(), config=ALLOW)
     await expect((await show(chat, "weather_notes")).locator("#log")).to_contain_text("all noted")
     await chat.card.locator("ac-view-note summary").press("Enter")
     assert await axe_problems(chat.page) == []
@@ -461,7 +460,7 @@ async def test_view_that_sends_junk_or_too_much_ends_and_the_page_goes_on(open_c
 
 
 async def test_view_that_never_says_that_it_is_there_gives_way_to_the_result(open_chat):
-    chat = await open_chat(Weather(), config=ALLOW)
+    chat = await open_chat(Weather(), config=ALLOW, is_reused=False)
     await chat.page.clock.install()
     await expect((await show(chat, "weather_silent")).get_by_role("heading", name="Weather")).to_be_visible()
     await expect(chat.card.locator("ac-tool-view")).to_contain_text("Loading the view")

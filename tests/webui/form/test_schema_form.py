@@ -329,8 +329,7 @@ async def test_field_that_its_owner_made_read_only_cannot_be_changed(form):
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_form_is_accessible(form, axe_problems, theme):
+async def test_form_is_accessible(form, axe_problems):
     schema = {**EDITS, "properties": {**EDITS["properties"]}}
     schema["properties"] |= {
         "env": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -345,7 +344,7 @@ async def test_form_is_accessible(form, axe_problems, theme):
         "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
     }
     value = {"edits": [{"old": "a\nb"}], "env": {"HOME": "x"}, "target": {"x": 1}, "pair": ["a", 1]}
-    shown = await form(schema, value, options={"color_scheme": theme})
+    shown = await form(schema, value)
     await shown.element.evaluate("(form) => form.check()")
     await expect(shown.page.get_by_text("This is required.").first).to_be_visible()
     assert await axe_problems(shown.page) == []

@@ -16,7 +16,8 @@ def heading(page, name):
 
 async def test_code_logs_in_and_leaves_the_address(start_webui):
     ui = await start_webui()
-    page = await ui.page(f"#code={ui.host.store.page_sessions.create_code()}", is_logged_in=False)
+    code = ui.host.store.page_sessions.create_code()
+    page = await ui.page(f"#code={code}", is_logged_in=False, is_reused=False)
     await expect(heading(page, "Overview")).to_be_visible()
     assert "code" not in page.url
     assert await page.evaluate("history.length") == 2  # about:blank and the page: none with the code

@@ -4,7 +4,6 @@ import re
 from base64 import b64encode
 from typing import ClassVar, Literal
 
-import pytest
 from playwright.async_api import expect
 
 from agentcore.api import BaseModel, Field, Module, ToolIcon, tool
@@ -126,9 +125,8 @@ async def test_phone_shows_the_list_or_the_tool(open_tool):
     await expect(page.get_by_role("searchbox", name="查找工具")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_console_is_accessible(open_tool, axe_problems, theme):
-    ui, page, _ = await open_tool(color_scheme=theme)
+async def test_console_is_accessible(open_tool, axe_problems):
+    ui, page, _ = await open_tool()
     await expect(page.get_by_role("link", name="lab_add")).to_be_visible()
     assert await axe_problems(page) == []
     await page.goto(f"{ui.address}/#/tools/lab_fail")

@@ -99,7 +99,7 @@ async def test_errors_and_messages_are_text_and_never_html(mount):
 
 
 async def test_messages_go_by_themselves_and_errors_stay_until_they_are_closed(mount):
-    shown = await mount("ac-toasts")
+    shown = await mount("ac-toasts", options={"is_reused": False})
     await shown.page.clock.install()
     await shown.page.evaluate(
         """import('/static/ui/toasts.js').then(({toast, toastError}) => {
