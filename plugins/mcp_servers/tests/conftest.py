@@ -1,14 +1,20 @@
 """Servers of the tests, mounted in the real host."""
 
+import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+import uvicorn
 from aiohttp import web
 
 from agentcore.testing import HostFactory, RunningHost
+from tests.support.waiting import wait_until
 
 HERE = Path(__file__).parent
 CACHED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
@@ -17,10 +23,45 @@ Block = dict[str, Any]
 Mount = Callable[..., Awaitable[RunningHost]]
 
 
+def load_beside(name: str) -> ModuleType:
+    """Load a file of this folder, which is no package, once more."""
+    spec = spec_from_file_location(f"agentcore_mcp_test_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where the SDK looks up the names in annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(name="load_beside", scope="session")
+def _load_beside() -> Callable[[str], ModuleType]:
+    return load_beside
+
+
+@asynccontextmanager
+async def serving(app: Any, port: int) -> AsyncIterator[None]:
+    """Serve an application of ASGI, such as a server of the SDK, in the event loop of the test."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, ws="none", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server._serve())  # without handlers of signals
+    try:
+        await wait_until(lambda: server.started or running.done())
+        yield
+    finally:
+        server.should_exit = True
+        await running
+
+
+@pytest.fixture(name="serving", scope="session")
+def _serving() -> Callable[[Any, int], Any]:
+    return serving
+
+
 @pytest.fixture
-def example() -> Callable[..., Block]:
-    """Make the block of the example, with what agentcore is to make of it."""
-    return lambda **ours: {"command": sys.executable, "args": [str(HERE / "example_server.py")], "agentcore": ours}
+def plain() -> Callable[..., Block]:
+    """Make the block of a plain server, with what agentcore is to make of it."""
+    return lambda **ours: {"command": sys.executable, "args": [str(HERE / "plain_server.py")], "agentcore": ours}
 
 
 @pytest.fixture
@@ -31,12 +72,11 @@ def odd() -> Callable[..., Block]:
 
 
 @pytest.fixture
-def mount(agentcore_host: HostFactory, example: Callable[..., Block]) -> Mount:
+def mount(agentcore_host: HostFactory) -> Mount:
     """Mount one server under the key `Example`."""
 
-    async def mounted(block: Block | None = None, **options: Any) -> RunningHost:
-        servers = {"Example": example() if block is None else block}
-        return await agentcore_host(["mcp_example"], config={"mcpServers": servers}, **options)
+    async def mounted(block: Block, **options: Any) -> RunningHost:
+        return await agentcore_host(["mcp_example"], config={"mcpServers": {"Example": block}}, **options)
 
     return mounted
 

@@ -1,8 +1,6 @@
-"""A server of the Python SDK for tests, over stdio or at a port: `python example_server.py [PORT]`."""
+"""A server of the Python SDK for tests, over stdio: `python example_server.py`."""
 
 import asyncio
-import os
-import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import Context, Image, MCPServer
@@ -20,12 +18,6 @@ _PIXEL = bytes.fromhex(
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
-
-
-@server.tool(structured_output=False)
-def where() -> str:
-    """Say where it runs, and what it knows of the environment."""
-    return f"{Path.cwd()} {sorted(os.environ)}"
 
 
 @server.tool(structured_output=False)
@@ -50,39 +42,6 @@ async def slow(ctx: Context, path: str) -> str:
     finally:
         Path(path).write_text("cancelled", encoding="utf-8")
     return "never"
-
-
-@server.tool(structured_output=False)
-def die(words: str) -> str:
-    """End at once, with last words."""
-    sys.stderr.write(words)
-    sys.stderr.flush()
-    os._exit(3)
-
-
-@server.tool(structured_output=False)
-def read(path: str) -> str:
-    """Read a file."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as exc:
-        return f"cannot read: {exc}"
-
-
-@server.tool(structured_output=False)
-def names(path: str) -> str:
-    """List a folder."""
-    return str(sorted(os.listdir(path)))
-
-
-@server.tool(structured_output=False)
-def write(path: str) -> str:
-    """Write a file."""
-    try:
-        Path(path).write_text("written by the server", encoding="utf-8")
-    except OSError as exc:
-        return f"cannot write: {exc}"
-    return "written"
 
 
 @server.resource("notes://today", mime_type="text/plain")
@@ -126,7 +85,4 @@ async def complete(ref: object, argument: CompletionArgument, context: Completio
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
-    else:
-        server.run("stdio")
+    server.run("stdio")

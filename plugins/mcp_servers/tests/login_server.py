@@ -24,15 +24,14 @@ from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-PORT = int(sys.argv[1])
-BASE = f"http://127.0.0.1:{PORT}"
 _HOUR = 3600
 
 
 class Accounts:
-    """Everybody who has registered, said yes, and was given tokens; lost when the process ends."""
+    """Everybody who has registered, said yes, and was given tokens; lost when the server ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: str) -> None:
+        self.base = base
         self.clients: dict[str, OAuthClientInformationFull] = {}
         self.waiting: dict[str, tuple[OAuthClientInformationFull, AuthorizationParams]] = {}
         self.codes: dict[str, AuthorizationCode] = {}
@@ -50,7 +49,7 @@ class Accounts:
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
         ticket = secrets.token_urlsafe()
         self.waiting[ticket] = (client, params)
-        return f"{BASE}/consent?{urlencode({'ticket': ticket})}"
+        return f"{self.base}/consent?{urlencode({'ticket': ticket})}"
 
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
@@ -82,6 +81,12 @@ class Accounts:
         self.access.clear()
         self.refresh.clear()
 
+    def forget(self, *, all_of_them: bool) -> None:
+        """End all access tokens, or all that anybody was given."""
+        self.access.clear()
+        if all_of_them:
+            self.refresh.clear()
+
     def _give(self, client_id: str, scopes: list[str]) -> OAuthToken:
         access, refresh = (f"{kind}-{secrets.token_hex(16)}" for kind in ("access", "refresh"))
         ends = int(time.time()) + _HOUR
@@ -90,65 +95,75 @@ class Accounts:
         return OAuthToken(access_token=access, refresh_token=refresh, expires_in=_HOUR, scope=" ".join(scopes))
 
 
-accounts = Accounts()
-server = MCPServer(
-    "notes",
-    auth_server_provider=accounts,
-    auth=AuthSettings(
-        issuer_url=AnyHttpUrl(BASE),
-        resource_server_url=AnyHttpUrl(f"{BASE}/mcp"),
-        client_registration_options=ClientRegistrationOptions(
-            enabled=True, valid_scopes=["notes"], default_scopes=["notes"]
+def make_server(accounts: Accounts) -> MCPServer:
+    """A server that has one tool, for those who are logged in."""
+    server = MCPServer(
+        "notes",
+        auth_server_provider=accounts,
+        auth=AuthSettings(
+            issuer_url=AnyHttpUrl(accounts.base),
+            resource_server_url=AnyHttpUrl(f"{accounts.base}/mcp"),
+            client_registration_options=ClientRegistrationOptions(
+                enabled=True, valid_scopes=["notes"], default_scopes=["notes"]
+            ),
+            revocation_options=RevocationOptions(enabled=True),
+            required_scopes=["notes"],
+            validate_token_resource=False,
         ),
-        revocation_options=RevocationOptions(enabled=True),
-        required_scopes=["notes"],
-        validate_token_resource=False,
-    ),
-)
-
-
-@server.tool(structured_output=False)
-def note(text: str) -> str:
-    """Keep a note."""
-    accounts.seen.append(f"note {text}")
-    return f"kept: {text}"
-
-
-@server.custom_route("/consent", methods=["GET", "POST"])
-async def consent(request: Request) -> Response:
-    """Ask whoever is in front of the browser."""
-    client, params = accounts.waiting[request.query_params["ticket"]]
-    if request.method == "GET":
-        return HTMLResponse(
-            f"<!doctype html><title>Notes</title><h1>Notes</h1><p>{client.client_name} wants to read your notes.</p>"
-            "<form method=post><button name=answer value=yes>Allow</button> <button name=answer value=no>Deny</button>"
-        )
-    back = str(params.redirect_uri)
-    if (await request.form())["answer"] != "yes":
-        return RedirectResponse(construct_redirect_uri(back, error="access_denied", state=params.state), 302)
-    code = AuthorizationCode(
-        code=secrets.token_urlsafe(),
-        scopes=params.scopes or ["notes"],
-        expires_at=time.time() + 60,
-        client_id=client.client_id or "",
-        code_challenge=params.code_challenge,
-        redirect_uri=params.redirect_uri,
-        redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
     )
-    accounts.codes[code.code] = code
-    return RedirectResponse(construct_redirect_uri(back, code=code.code, state=params.state), 302)
+
+    @server.tool(structured_output=False)
+    def note(text: str) -> str:
+        """Keep a note."""
+        accounts.seen.append(f"note {text}")
+        return f"kept: {text}"
+
+    @server.custom_route("/consent", methods=["GET", "POST"])
+    async def consent(request: Request) -> Response:
+        """Ask whoever is in front of the browser."""
+        client, params = accounts.waiting[request.query_params["ticket"]]
+        if request.method == "GET":
+            return HTMLResponse(
+                "<!doctype html><title>Notes</title><h1>Notes</h1>"
+                f"<p>{client.client_name} wants to read your notes.</p>"
+                "<form method=post><button name=answer value=yes>Allow</button> "
+                "<button name=answer value=no>Deny</button>"
+            )
+        back = str(params.redirect_uri)
+        if (await request.form())["answer"] != "yes":
+            return RedirectResponse(construct_redirect_uri(back, error="access_denied", state=params.state), 302)
+        code = AuthorizationCode(
+            code=secrets.token_urlsafe(),
+            scopes=params.scopes or ["notes"],
+            expires_at=time.time() + 60,
+            client_id=client.client_id or "",
+            code_challenge=params.code_challenge,
+            redirect_uri=params.redirect_uri,
+            redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
+        )
+        accounts.codes[code.code] = code
+        return RedirectResponse(construct_redirect_uri(back, code=code.code, state=params.state), 302)
+
+    return server
 
 
-@server.custom_route("/test", methods=["GET", "POST"])
-async def test(request: Request) -> Response:
-    """Do what a test wants."""
-    if request.method == "POST":
-        asked = await request.json()
-        accounts.access.clear()
-        if asked.get("forget"):
-            accounts.refresh.clear()
-    return JSONResponse(accounts.seen)
+def add_test_route(server: MCPServer, accounts: Accounts) -> None:
+    """Let a test in another process ask what has been seen, and end tokens."""
+
+    @server.custom_route("/test", methods=["GET", "POST"])
+    async def test(request: Request) -> Response:
+        if request.method == "POST":
+            accounts.forget(all_of_them=bool((await request.json()).get("forget")))
+        return JSONResponse(accounts.seen)
+
+
+async def main(port: int) -> None:
+    """Serve at a port until the process ends."""
+    accounts = Accounts(f"http://127.0.0.1:{port}")
+    server = make_server(accounts)
+    add_test_route(server, accounts)
+    await server.run_streamable_http_async(host="127.0.0.1", port=port)
 
 
 if __name__ == "__main__":
-    asyncio.run(server.run_streamable_http_async(host="127.0.0.1", port=PORT))
+    asyncio.run(main(int(sys.argv[1])))

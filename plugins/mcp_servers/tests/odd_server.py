@@ -59,7 +59,7 @@ TOOLS = {
     ],
     "bottomless": [{"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep(500)}}}],
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
-    "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(2500)],
+    "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(25)],
     "taken": [{"name": "resources", "inputSchema": OBJECT}],
     "slow_extras": [{"name": "go", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/view"}}}],
     "views": [

@@ -1,70 +1,36 @@
 """Servers at an address, in the real host: the example over HTTP, and one that answers as a test says."""
 
-import asyncio
 import json
-import socket
-import sys
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture
-async def start_example(tmp_path):
-    """Run the example over HTTP at a port, as a process; gives the way to end it."""
-    running = []
-
-    async def start(port):
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(HERE / "example_server.py"), str(port), stderr=asyncio.subprocess.DEVNULL
-        )
-        running.append(process)
-        async with asyncio.timeout(30):
-            while True:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                except OSError:
-                    await asyncio.sleep(0.05)
-                else:
-                    writer.close()
-                    return process
-
-    yield start
-    for process in running:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+def run_example(load_beside, serving):
+    """Run the example over HTTP at a port, in a block; each time it is a new one, which knows no session."""
+    return lambda port: serving(load_beside("example_server").server.streamable_http_app(), port)
 
 
-@pytest.fixture
-def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-async def test_a_server_at_an_address_is_a_module(mount, start_example, port):
-    await start_example(port)
-    host = await mount({"type": "http", "url": f"http://127.0.0.1:{port}/mcp"})
-    assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+async def test_a_server_at_an_address_is_a_module(mount, run_example, unused_tcp_port):
+    async with run_example(unused_tcp_port):
+        host = await mount({"type": "http", "url": f"http://127.0.0.1:{unused_tcp_port}/mcp"})
+        assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+        await host.host.modules.disable("mcp_example")
 
 
 async def test_a_session_that_the_server_has_forgotten_is_made_anew_and_the_call_sent_once_more(
-    mount, start_example, port
+    mount, run_example, unused_tcp_port
 ):
-    first = await start_example(port)
-    host = await mount({"url": f"http://127.0.0.1:{port}/mcp"})
-    first.kill()
-    await first.wait()
-    await start_example(port)
-    assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+    async with run_example(unused_tcp_port):
+        host = await mount({"url": f"http://127.0.0.1:{unused_tcp_port}/mcp"})
+    async with run_example(unused_tcp_port):
+        assert (await host.call("example_add", a=2, b=3)).data == {"result": 5}
+        await host.host.modules.disable("mcp_example")
 
 
-async def test_a_server_that_cannot_be_reached_is_the_reason(mount, port):
-    host = await mount({"url": f"http://127.0.0.1:{port}/mcp"}, is_failure_expected=True)
+async def test_a_server_that_cannot_be_reached_is_the_reason(mount, unused_tcp_port):
+    host = await mount({"url": f"http://127.0.0.1:{unused_tcp_port}/mcp"}, is_failure_expected=True)
     assert "connect" in host.host.modules.get("mcp_example").reason.lower()
 
 

@@ -1,11 +1,9 @@
-"""Logging in at servers at an address, in the real host, at the SDK's own authorization server in a process."""
+"""Logging in at servers at an address, in the real host, at the SDK's own authorization server."""
 
 import asyncio
 import json
 import re
 import stat
-import sys
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -13,26 +11,19 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.testing.hosting import HostPlan, running_host
-
-pytestmark = pytest.mark.processes
-
-HERE = Path(__file__).parent
+from tests.support.waiting import wait_until
 
 
 class Notes:
     """The server that one logs in at."""
 
-    def __init__(self, port):
-        self.base = f"http://127.0.0.1:{port}"
-        self.url = f"{self.base}/mcp"
+    def __init__(self, accounts):
+        self.accounts = accounts
+        self.url = f"{accounts.base}/mcp"
 
-    async def seen(self):
-        async with httpx2.AsyncClient() as http:
-            return (await http.get(f"{self.base}/test")).json()
-
-    async def take_tokens(self, *, all_of_them):
-        async with httpx2.AsyncClient() as http:
-            await http.post(f"{self.base}/test", json={"forget": all_of_them})
+    @property
+    def seen(self):
+        return self.accounts.seen
 
     async def answer(self, address, answer="yes"):
         """Be the person in front of the browser: open an address, press a button, and be led back; gives that page."""
@@ -43,31 +34,11 @@ class Notes:
 
 
 @pytest.fixture
-async def notes(tmp_path):
-    port = _free_port()
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(HERE / "login_server.py"), str(port)), stderr=asyncio.subprocess.DEVNULL
-    )
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.05)
-            else:
-                writer.close()
-                break
-    yield Notes(port)
-    process.kill()
-    await process.wait()
-
-
-def _free_port():
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+async def notes(load_beside, serving, unused_tcp_port):
+    login_server = load_beside("login_server")
+    accounts = login_server.Accounts(f"http://127.0.0.1:{unused_tcp_port}")
+    async with serving(login_server.make_server(accounts).streamable_http_app(), unused_tcp_port):
+        yield Notes(accounts)
 
 
 def plan_for(url):
@@ -80,20 +51,20 @@ def login_of(host):
 
 async def ended(host):
     """How the log-in stands when nobody is at it any more."""
-    async with asyncio.timeout(60):
-        while (status := login_of(host).status()).state == "waiting":
-            await asyncio.sleep(0.02)
-    return status
+    await wait_until(lambda: login_of(host).status().state != "waiting")
+    return login_of(host).status()
 
 
 async def logged_in(host, notes):
     page = await notes.answer(await login_of(host).begin())
     assert page.status_code == 200, page.text
     assert (await ended(host)).state == "logged_in"
-    async with asyncio.timeout(60):
-        while not host.host.modules.get("mcp_example").tools:  # the host asks the module for them in a task of its own
-            await host.accept_definitions()
-            await asyncio.sleep(0.02)
+
+    async def has_tools():  # the host asks the module for them in a task of its own
+        await host.accept_definitions()
+        return host.host.modules.get("mcp_example").tools
+
+    await wait_until(has_tools)
     return page
 
 
@@ -109,7 +80,7 @@ async def test_a_server_that_wants_a_log_in_is_a_module_that_says_so(mount, note
     said, advice = record.notes["login"]
     assert "log in" in said
     assert "agentcore mcp login mcp_example" in advice
-    assert await notes.seen() == []  # nobody registers before a person has asked for it
+    assert notes.seen == []  # nobody registers before a person has asked for it
 
 
 async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
@@ -117,7 +88,7 @@ async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
     page = await logged_in(host, notes)
     assert "Logged in" in page.text
     assert await say(host, "milk") == "kept: milk"
-    assert await notes.seen() == ["registered", "logged in", "note milk"]
+    assert notes.seen == ["registered", "logged in", "note milk"]
     assert host.host.modules.get("mcp_example").notes["login"][1] == ""
 
 
@@ -133,23 +104,22 @@ async def test_the_address_is_one_with_pkce_a_state_and_the_server_as_resource(m
 async def test_a_token_that_has_ended_is_renewed_and_the_call_runs_once(mount, notes):
     host = await mount({"url": notes.url})
     await logged_in(host, notes)
-    await notes.take_tokens(all_of_them=False)
+    notes.accounts.forget(all_of_them=False)
     await asyncio.gather(*(host.call("example_note", text=str(n)) for n in range(3)))
-    seen = await notes.seen()
-    assert sorted(seen[2:]) == ["note 0", "note 1", "note 2", "renewed"]
+    assert sorted(notes.seen[2:]) == ["note 0", "note 1", "note 2", "renewed"]
 
 
 async def test_a_call_after_the_log_in_has_ended_says_what_a_person_is_to_do(mount, notes):
     host = await mount({"url": notes.url})
     await logged_in(host, notes)
-    await notes.take_tokens(all_of_them=True)
+    notes.accounts.forget(all_of_them=True)
     with pytest.raises(ToolError, match="agentcore mcp login mcp_example") as refused:
         await host.call("example_note", text="milk")
     assert refused.value.type == "login_needed"
     assert login_of(host).status().state == "needed"
     await logged_in(host, notes)
     assert await say(host, "bread") == "kept: bread"
-    assert [each for each in await notes.seen() if each.startswith("note")] == ["note bread"]
+    assert [each for each in notes.seen if each.startswith("note")] == ["note bread"]
 
 
 async def test_a_log_in_outlives_the_host(notes, tmp_path):
@@ -157,9 +127,9 @@ async def test_a_log_in_outlives_the_host(notes, tmp_path):
         await logged_in(first, notes)
     async with running_host(plan_for(notes.url), tmp_path) as again:
         assert await say(again, "milk") == "kept: milk"
-        await notes.take_tokens(all_of_them=False)
+        notes.accounts.forget(all_of_them=False)
         assert await say(again, "eggs") == "kept: eggs"
-    assert await notes.seen() == ["registered", "logged in", "note milk", "renewed", "note eggs"]
+    assert notes.seen == ["registered", "logged in", "note milk", "renewed", "note eggs"]
 
 
 async def test_tokens_are_in_a_file_of_the_module_alone_and_go_with_a_log_out(mount, notes, tmp_path):
@@ -170,7 +140,7 @@ async def test_tokens_are_in_a_file_of_the_module_alone_and_go_with_a_log_out(mo
     assert json.loads(file.read_text())["access_token"].startswith("access-")
     await login_of(host).log_out()
     assert not file.exists()
-    assert (await notes.seen())[-1] == "revoked"
+    assert notes.seen[-1] == "revoked"
     assert login_of(host).status().state == "needed"
     with pytest.raises(ToolError) as refused:
         await host.call("example_note", text="milk")

@@ -1,6 +1,8 @@
 """What servers keep beside their tools, by the one tool that lists and reads it."""
 
 import asyncio
+import sys
+from pathlib import Path
 
 import pytest
 from agentcore_mcp_servers import module, views
@@ -8,26 +10,30 @@ from agentcore_mcp_servers import module, views
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
 from agentcore.host.review import completing
 
+SERVER = {"command": sys.executable, "args": [str(Path(__file__).with_name("example_server.py"))]}
+HOST = {"modules": ["mcp_sdk"], "config": {"mcpServers": {"SDK": SERVER}}}
+"""The example of the SDK, for the tests that only ask it; named apart from what other hosts of this process mount."""
+
 
 async def text_of(host, **arguments):
     return (await host.call("example_resources", **arguments)).blocks()[0].text
 
 
-async def test_resources_and_templates_are_listed_and_read(mount):
-    host = await mount()
-    listed = await host.call("example_resources")
+async def test_resources_and_templates_are_listed_and_read(shared_host):
+    host = shared_host
+    listed = await host.call("sdk_resources")
     assert listed.untrusted
     today, days = listed.blocks()[0].text.splitlines()
     assert today == "notes://today – today (text/plain): What is on today."
     assert days == "notes://{day} – day (template, text/plain): What is on another day."
-    (note,) = (await host.call("example_resources", uri="notes://today")).blocks()
+    (note,) = (await host.call("sdk_resources", uri="notes://today")).blocks()
     assert note == EmbeddedResource("notes://today", "Water the plants.", "text/plain")
-    (other,) = (await host.call("example_resources", uri="notes://monday")).blocks()
+    (other,) = (await host.call("sdk_resources", uri="notes://monday")).blocks()
     assert other.content == "Nothing on monday."
 
 
-async def test_resource_that_is_none_is_refused_in_the_server_s_words(mount):
-    outcome = await (await mount()).outcome("example_resources", {"uri": "plans://today"})
+async def test_resource_that_is_none_is_refused_in_the_server_s_words(shared_host):
+    outcome = await shared_host.outcome("sdk_resources", {"uri": "plans://today"})
     assert outcome.error.type == "server_refused"
 
 
@@ -54,11 +60,11 @@ async def test_data_of_a_resource_are_kept_and_pictures_shown(mount, odd):
     assert cover == Image(b"\x89PNG\r\n\x1a\n", "image/png")
 
 
-async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, example):
-    host = await mount(example(effects={"resources": ["read"]}))
+async def test_block_says_what_reading_may_do_and_whether_it_is_offered(mount, plain):
+    host = await mount(plain(effects={"resources": ["read"]}))
     assert host.host.registry.tools["example_resources"].definition.effects == {"read"}
     await host.host.modules.disable("mcp_example")
-    host = await mount(example(tools=["!resources"]))
+    host = await mount(plain(tools=["!resources"]))
     assert "example_resources" not in host.host.registry.tools
 
 
@@ -76,13 +82,13 @@ async def test_tool_of_the_server_keeps_its_name(mount, odd, capsys):
 # -- prompts -------------------------------------------------------------------------------------------------------
 
 
-async def test_prompts_are_for_a_person_to_pick_and_no_tools_of_models(mount):
-    host = await mount()
-    definition = host.host.registry.tools["example_plan"].definition
+async def test_prompts_are_for_a_person_to_pick_and_no_tools_of_models(shared_host):
+    host = shared_host
+    definition = host.host.registry.tools["sdk_plan"].definition
     assert (definition.served_as, definition.input_schema["required"]) == ("prompt", ["topic"])
-    made = await host.call("example_plan", topic="a garden")
+    made = await host.call("sdk_plan", topic="a garden")
     assert [block.text for block in made.blocks()] == ["Make a plan for a garden."]
-    outcome = await host.outcome("example_plan", {"topic": 3})
+    outcome = await host.outcome("sdk_plan", {"topic": 3})
     assert outcome.error.type == "invalid_arguments"
 
 
@@ -116,23 +122,17 @@ async def test_prompts_resources_and_views_that_never_come_take_no_tool_away(mou
 
 
 @pytest.fixture
-def completed(mount):
-    """Mount the example, and complete arguments of its prompt."""
+def ask(shared_host):
+    """Complete an argument of the example's prompt."""
+    tool = shared_host.host.registry.tools["sdk_visit"]
 
-    async def begin():
-        host = await mount()
-        tool = host.host.registry.tools["example_visit"]
+    async def complete(argument, begun, **given):
+        return list((await shared_host.host.complete(tool, argument, begun, given)).values)
 
-        async def ask(argument, begun, **given):
-            return list((await host.host.complete(tool, argument, begun, given)).values)
-
-        return host, ask
-
-    return begin
+    return complete
 
 
-async def test_server_says_what_an_argument_can_be_and_knows_the_others(completed):
-    _, ask = await completed()
+async def test_server_says_what_an_argument_can_be_and_knows_the_others(shared_host, ask):
     assert await ask("country", "I") == ["Italy", "Iceland"]
     assert await ask("country", "It") == ["Italy"]
     assert await ask("city", "R") == []
@@ -141,14 +141,14 @@ async def test_server_says_what_an_argument_can_be_and_knows_the_others(complete
     assert await ask("nothing", "R") == []
 
 
-async def test_completion_that_fails_hangs_or_is_odd_is_none_and_the_server_goes_on(completed, monkeypatch):
-    monkeypatch.setattr(completing, "COMPLETION_SECONDS", 0.2)
-    host, ask = await completed()
+async def test_completion_that_fails_hangs_or_is_odd_is_none_and_the_server_goes_on(shared_host, ask, monkeypatch):
     assert await ask("city", "fail") == []
-    assert await asyncio.gather(*(ask("city", "hang") for _ in range(20))) == [[]] * 20
+    with monkeypatch.context() as patch:
+        patch.setattr(completing, "COMPLETION_SECONDS", 0.2)
+        assert await asyncio.gather(*(ask("city", "hang") for _ in range(20))) == [[]] * 20
     assert await ask("city", "odd") == ["odd enough"]
     assert await ask("city", "x" * 1001) == []
-    assert (await host.call("example_plan", topic="a garden")).blocks()[0].text == "Make a plan for a garden."
+    assert (await shared_host.call("sdk_plan", topic="a garden")).blocks()[0].text == "Make a plan for a garden."
 
 
 async def test_server_that_does_not_complete_is_not_asked(mount, odd):
@@ -159,11 +159,11 @@ async def test_server_that_does_not_complete_is_not_asked(mount, odd):
 # -- instructions --------------------------------------------------------------------------------------------------
 
 
-async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_person_has_seen_them(mount, example):
-    off = await mount()
+async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_person_has_seen_them(mount, plain):
+    off = await mount(plain())
     assert off.host.modules.get("mcp_example").instructions == ""
     await off.host.modules.disable("mcp_example")
-    host = await mount(example(instructions=True), accepts_definitions=False)
+    host = await mount(plain(instructions=True), accepts_definitions=False)
     module = host.host.modules.get("mcp_example")
     (change,) = host.host.policy_changes.waiting
     assert change.proposal.paths[0] == "instructions for models"

@@ -15,23 +15,23 @@ async def text_of(host, tool, **arguments):
     return (await host.call(tool, **arguments)).blocks()[0].text
 
 
-async def test_a_server_reads_neither_keys_nor_the_state_of_agentcore(mount, tmp_path, monkeypatch):
+async def test_a_server_reads_neither_keys_nor_the_state_of_agentcore(mount, plain, tmp_path, monkeypatch):
     home = tmp_path / "home"
     (home / ".ssh").mkdir(parents=True)
     (home / ".ssh" / "id_ed25519").write_text("a key")
     monkeypatch.setenv("HOME", str(home))
-    host = await mount()
+    host = await mount(plain())
     assert "cannot read" in await text_of(host, "example_read", path=str(home / ".ssh" / "id_ed25519"))
     state = host.host.state.path
     assert await text_of(host, "example_names", path=str(state)) == "['data']"
     assert await text_of(host, "example_names", path=str(state / "data")) == "['mcp_example']"
 
 
-async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(mount, agentcore_host, tmp_path):
+async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(mount, plain, tmp_path):
     root = tmp_path / "root"
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "CLAUDE.md").write_text("ours")
-    host = await mount(roots=[root])
+    host = await mount(plain(), roots=[root])
     assert await text_of(host, "example_write", path=str(root / "notes.txt")) == "written"
     for held in ("CLAUDE.md", ".git/config", ".git/hooks/pre-commit"):
         assert "cannot write" in await text_of(host, "example_write", path=str(root / held))
@@ -50,16 +50,16 @@ async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mou
 
 
 async def test_a_sandbox_that_is_required_and_not_there_keeps_the_server_from_starting(
-    mount, example, tmp_path, monkeypatch
+    mount, plain, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
-    host = await mount(example(sandbox="require"), is_failure_expected=True)
+    host = await mount(plain(sandbox="require"), is_failure_expected=True)
     assert "must run in a sandbox" in host.host.modules.get("mcp_example").reason
 
 
-async def test_a_server_without_a_sandbox_is_pointed_out(mount, tmp_path, monkeypatch):
+async def test_a_server_without_a_sandbox_is_pointed_out(mount, plain, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    host = await mount()
+    host = await mount(plain())
     said, advice = host.host.modules.get("mcp_example").notes["sandbox"]
     assert "not installed" in said
     assert "keys included" in advice
