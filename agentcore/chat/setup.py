@@ -12,6 +12,7 @@ from agentcore.chat.model.local_servers import PLACES, LocalServer, look
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import ask_for_models, those_that_talk_first
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
+from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.errors import ToolError
@@ -160,6 +161,14 @@ class ModelSetup:
     async def look(self) -> list[LocalServer]:
         """Model servers on this machine."""
         return await look(self.places)
+
+    async def find_status(self) -> ModelStatus:
+        """Find out which model a new chat uses, or what is missing; only this machine is asked.
+
+        Raises:
+            ToolError: `invalid_settings`.
+        """
+        return await find_model_status(self.settings, self.keys, self.places)
 
     async def models_of(self, provider: ProviderName) -> list[str]:
         """The models that a provider says it has, asked with its key at its address; those that talk first.

@@ -9,11 +9,12 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 import structlog
 from aiohttp import web
 
+from agentcore.chat import ModelSetup
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
 from agentcore.remote import places_of
@@ -35,6 +36,36 @@ Console = Callable[[Host], Coroutine[Any, Any, None]]
 """What a person can type at the server's terminal; runs beside the server and is cancelled at its end."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that answers requests, for code that shows a user where it is.
+
+    Args:
+        host: Loads the modules.
+        models: The models that chats can use.
+        page_url: Address of the page, without a final slash.
+        approval_url: Address of the approval view, without a final slash.
+    """
+
+    host: Host
+    models: ModelSetup
+    page_url: str
+    approval_url: str
+
+    def create_login_link(self) -> str:
+        """Create a link that works once: it logs a browser in to the approval view, which leads on to the page."""
+        # in the fragment, which no browser sends, logs or passes on as a referrer
+        code = self.host.store.approval_sessions.create_code()
+        return f"{self.approval_url}/#code={code}&page={self.host.store.page_sessions.create_code()}"
+
+
+OnListening = Callable[[RunningServer], None]
+"""Called when the server answers requests, before the modules start."""
+
+OnReady = Callable[[RunningServer], Coroutine[Any, Any, None]]
+"""Runs once the modules have started; may continue beside the server, and is cancelled when that stops."""
+
+
 async def serve(
     config: AppConfig,
     state: StateDir,
@@ -43,9 +74,9 @@ async def serve(
     port: int | None = None,
     approval_port: int | None = None,
     allow_remote: bool = False,
-    terminal: TextIO | None = None,
     approver_code_file: Path | None = None,
-    on_ready: Callable[[str], None] | None = None,
+    on_listening: OnListening | None = None,
+    on_ready: OnReady | None = None,
     console: Console | None = None,
     before_modules: Callable[[], None] | None = None,
     lives_for_clients: bool = False,
@@ -60,11 +91,9 @@ async def serve(
         port: Port to bind, 0 for any; None: the configured one.
         approval_port: Port of the approval view, 0 for any; None: the configured one, else that of the last time.
         allow_remote: Whether an address other than loopback may be bound.
-        terminal: Where a person reads the addresses with one-time codes; None: nobody does, and nothing secret is
-            written anywhere else than into `approver_code_file`.
         approver_code_file: A new file that gets one code for the approval view.
-        on_ready: Told an address with one-time codes that logs in to the approval view and then to the page, once,
-            when the modules have started (to open a browser).
+        on_listening: See `OnListening`.
+        on_ready: See `OnReady`. Without these two, nothing secret is written anywhere but into `approver_code_file`.
         console: Runs at the server's terminal.
         lives_for_clients: Whether it ends when no client of `agentcore mcp` is connected any more.
         before_modules: Called in a thread once the server answers, before the modules start.
@@ -72,19 +101,17 @@ async def serve(
     Raises:
         ListenError: The address must not or cannot be bound.
     """
-    server = config.server
+    own = config.server
     raise_descriptor_limit()
-    bound = server.host if host is None else host
-    listener = listen(
-        bound, server.port if port is None else port, allow_remote=allow_remote, declared_hosts=server.hosts
-    )
+    bound = own.host if host is None else host
+    listener = listen(bound, own.port if port is None else port, allow_remote=allow_remote, declared_hosts=own.hosts)
     second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
     third = _listen_for_views(config, state, bound, allow_remote=allow_remote)
     with listener, second, third, _Ending(stop_limit_s) as ending:
         origins = _Origins(
-            Addresses(listener.getsockname()[1], server.hosts, own_name(listener)),
-            Addresses(second.getsockname()[1], server.approval_hosts, own_name(second)),
-            view_addresses(third.getsockname()[1], server.apps_hosts),
+            Addresses(listener.getsockname()[1], own.hosts, own_name(listener)),
+            Addresses(second.getsockname()[1], own.approval_hosts, own_name(second)),
+            view_addresses(third.getsockname()[1], own.apps_hosts),
         )
         async with Host.open(config, state, start=False, places=places_of(config)) as running:
             await _keep_approval_port(running, origins.approval.port)
@@ -97,13 +124,16 @@ async def serve(
             assert pipes is not None  # noqa: S101 - the page's application has it
             addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
             state.write_server_info(addresses)
-            if terminal is not None:
-                _greet(terminal, running, origins)
+            server = RunningServer(
+                running, app.dispatcher.parts.chat.setup, origins.page.base_url, origins.approval.base_url
+            )
+            if on_listening is not None:
+                on_listening(server)
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
             async with running.guarded(stop_limit_s):
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
-                starting = _start(app, running, origins, on_ready, before_modules)
+                starting = _start(app, server, on_ready, before_modules)
                 beside = [starting, *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
                 await _stop(running, page, approval, apps)
@@ -165,42 +195,26 @@ async def _begin(app: Application, listener: socket.socket) -> web.AppRunner:
     return runner
 
 
-def _greet(terminal: TextIO, host: Host, origins: _Origins) -> None:
-    # in the fragment, which no browser sends, logs or passes on as a referrer
-    page_url = f"{origins.page.base_url}/#code={host.store.page_sessions.create_code()}"
-    terminal.write(
-        f"agentcore serves {origins.page.base_url}\n"
-        f"and asks for approval at {origins.approval.base_url}\n"
-        f"Open this address in a browser, once, to log in to both: {_invitation(host, origins)}\n"
-        f"Or the page alone, once: {page_url}\n"
-    )
-    terminal.flush()
-
-
 async def _start(
-    app: Application,
-    host: Host,
-    origins: _Origins,
-    on_ready: Callable[[str], None] | None,
-    before_modules: Callable[[], None] | None,
+    app: Application, server: RunningServer, on_ready: OnReady | None, before_modules: Callable[[], None] | None
 ) -> None:
-    """Start the modules, and say so; chat sessions that were cut off go on."""
+    """Start the modules and report it; chat sessions that were interrupted continue."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
-    await host.start()
+    await server.host.start()
     await app.dispatcher.parts.chat.resume()
     # now, for few clients of MCP hear of tools that come later
     if app.dispatcher.pipes is not None:
         await app.dispatcher.pipes.listen()
     log.info(
         "server_ready",
-        address=origins.page.base_url,
-        approval_address=origins.approval.base_url,
+        address=server.page_url,
+        approval_address=server.approval_url,
         pid=os.getpid(),
-        tools=len(host.registry.tools),
+        tools=len(server.host.registry.tools),
     )
     if on_ready is not None:
-        await asyncio.to_thread(on_ready, _invitation(host, origins))
+        await on_ready(server)
 
 
 async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -218,12 +232,6 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         await work
     except Exception:
         log.exception("beside_server_failed")
-
-
-def _invitation(host: Host, origins: _Origins) -> str:
-    """Logs a browser in to the approval view, which leads it on to the page with the second code."""
-    code = host.store.approval_sessions.create_code()
-    return f"{origins.approval.base_url}/#code={code}&page={host.store.page_sessions.create_code()}"
 
 
 async def _stop(host: Host, *runners: web.AppRunner) -> None:

@@ -242,6 +242,8 @@ class LoopGuard:
             finally:
                 os.close(fd)
         if self._orders["is_terminal"]:
+            if level != "error":
+                return  # a terminal shows what ends the server, and not the rest of the log
             shown = " ".join(f"{name}={json.dumps(value)}" for name, value in fields.items())
             line = f"{time.strftime('%H:%M:%S')} [{level:<9}] {event} {shown}"
         with contextlib.suppress(OSError):  # nobody reads the log any more

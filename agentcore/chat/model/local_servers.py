@@ -24,6 +24,11 @@ class LocalServer(NamedTuple):
     base_url: str
     models: list[str]
 
+    @property
+    def label(self) -> str:
+        """The name of this kind of server for users."""
+        return next((place.label for place in PLACES if place.kind == self.kind), self.kind)
+
 
 PLACES = (
     Place("ollama", "http://127.0.0.1:11434/v1", "Ollama"),
