@@ -29,6 +29,7 @@ import {base, buttons} from '../ui/styles.js';
 import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 
+const TOUCH = matchMedia('(hover: none)');
 const WIDE = matchMedia('(min-width: 64rem)');
 
 /**
@@ -68,6 +69,7 @@ export class AcViewChats extends Localized(LitElement) {
     this._isSending = false;
     this._showsProviders = false;
     this._showsSystem = false;
+    this._wasFocused = false;
     /** Whether the dialog of providers was left for the approval view, and is to go on afterwards. */
     this._returnsToProviders = false;
     /** Why a message was not taken, where another model mends it. @type {import('../client/client.js').ApiError | null} */
@@ -114,8 +116,16 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   updated() {
+    this._focusAtFirst();
     this.classList.toggle('wide', WIDE.matches);
     viewTitle.say(this._chat.session.title ?? '');
+  }
+
+  /** A new chat opens with the cursor in its message box, unless the focus is elsewhere or would bring up a screen keyboard. */
+  _focusAtFirst() {
+    if (this._wasFocused || !chatSetup.isLoaded || !this._mayChat || this._chat.id) return;
+    this._wasFocused = true;
+    if (document.activeElement === document.body && !TOUCH.matches) void this.updateComplete.then(() => this._composer.focus());
   }
 
   /** @param {Conversation} chat */
