@@ -9,9 +9,9 @@ from pydantic import Field, SecretStr
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.local_servers import PLACES, LocalServer, look
+from agentcore.chat.model.provider_check import ProviderCheck, check_provider
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import ask_for_models, those_that_talk_first
-from agentcore.chat.model.provider_test import ProviderTest, check_provider
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
@@ -187,7 +187,7 @@ class ModelSetup:
             raise ToolError("model_not_configured", message, provider=provider)
         return those_that_talk_first(await ask_for_models(provider, base_url, SecretStr(key)))
 
-    async def test(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderTest:
+    async def test(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderCheck:
         """Test a key and an address of a provider as they would be stored; nothing is stored.
 
         Raises:

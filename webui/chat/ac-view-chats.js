@@ -13,12 +13,10 @@ import {viewTitle} from '../base/view-title.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
-import './messages/ac-chat-error.js';
 import '../models/ac-chat-providers.js';
 import '../queue/ac-chat-queue.js';
-import './ac-chat-conversation.js';
+import {loadMessages} from './ac-chat-conversation.js';
 import './sessions/ac-chat-sessions.js';
-import './system/ac-chat-system.js';
 import './ac-chat-todos.js';
 import '../ui/overlay/ac-dialog.js';
 import '../ui/ac-icon.js';
@@ -244,6 +242,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<{text: string}>} event */
   _onDraft({detail: {text}}) {
+    if (text) void loadMessages();
     this._draft = text;
     keepDraft(this._chat.id, text);
   }
@@ -399,7 +398,7 @@ export class AcViewChats extends Localized(LitElement) {
     switch (type) {
       case 'ac-open-providers': this._showsProviders = true; break;
       case 'ac-use-model': void this._useModel(detail.model); break;
-      case 'ac-open-system': this._showsSystem = true; break;
+      case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
@@ -448,7 +447,7 @@ export class AcViewChats extends Localized(LitElement) {
   _tell(failed, error) {
     const refusal = /** @type {import('../client/client.js').ApiError} */ (error);
     if (refusal.type === 'confirmation_required') this._showConfirmation();
-    else if (isAboutModels(refusal.type)) this._refused = refusal;
+    else if (isAboutModels(refusal.type)) void import('./messages/ac-chat-error.js').then(() => { this._refused = refusal; });
     else toastError(t(failed), error);
   }
 }

@@ -34,4 +34,4 @@ def _needs_of(record: ModuleRecord) -> Iterator[Need]:
         yield Need(f"Module {record.name}", record.reason, f"agentcore modules info {record.name}")
     for subject, (found, advice) in record.notes.items():
         if advice:
-            yield Need(f"{record.name}: {subject}", found, advice)
+            yield Need(f"{record.name} ({subject})", found, advice)

@@ -120,7 +120,6 @@ class StartBlock:
         again = (
             f"type code here, or run {self._command('open')}" if self._has_console else f"run {self._command('open')}"
         )
-        model_text = f"{model.summary} {model.next_step}".rstrip()
         with self._lock:
             early = self._early
             self._is_ready = True
@@ -135,13 +134,20 @@ class StartBlock:
                 self._row("Log in", hyperlink(server.create_login_link(), self._stream)),
                 self._row("", self._wrapped(f"Works once, within 10 minutes. For another link, {again}")),
                 self._row("Folder", terminal_safe("\n".join(map(str, host.workspace.roots)))),
-                self._row("Model", self._wrapped(model_text)),
+                self._row("Model", self._model(model)),
                 self._row("Tools", _counts(host)),
                 *(["", heading, *missing] if missing else []),
                 "",
-                f"{keys}Ctrl-C stops the server. Log: {self._command('logs')}",
+                self._wrapped(f"{keys}Ctrl-C stops the server. Log: {self._command('logs')}", 0),
             ]
         )
+
+    def _model(self, model: ModelStatus) -> str:
+        if model.is_ready:
+            return self._wrapped(model.summary)
+        arrow = painted("→", "cyan", self._stream)
+        summary = "\n".join(painted(line, "yellow", self._stream) for line in self._wrapped(model.summary).split("\n"))
+        return f"{summary}\n{arrow} {self._wrapped(model.next_step)}"
 
     def _row(self, label: str, text: str) -> str:
         lines = text.split("\n")

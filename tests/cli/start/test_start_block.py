@@ -73,12 +73,19 @@ def test_address_is_shown_before_the_modules_have_loaded(place, on_terminal):
 
 def test_what_is_missing_is_listed_with_its_fix(needy, on_terminal):
     shown = on_terminal("serve").expect_server().partition("Needs attention")[2]
-    assert "needy: web browser: none was found" in shown
+    assert "needy (web browser): none was found" in shown
     assert "→\x1b[0m agentcore browser install" in shown
     assert "Module broken: " in shown
     assert "agentcore modules info broken" in shown
     assert "paper" not in shown
     assert "Traceback" not in shown
+
+
+def test_missing_model_is_shown_with_the_next_step(place, on_terminal):
+    place.write_app(modules=["clock"], models={"far": {"provider": "anthropic", "model": "claude-x"}})
+    shown = on_terminal("serve").expect_server()
+    assert "claude-x needs a key." in shown
+    assert "→\x1b[0m Enter it on the page, or set ANTHROPIC_API_KEY." in shown
 
 
 def test_what_goes_missing_later_is_shown_below_the_block(needy, on_terminal):

@@ -17,7 +17,7 @@ _VERSION = "/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderTest:
+class ProviderCheck:
     """A key and an address that work.
 
     Args:
@@ -36,7 +36,7 @@ class ProviderTest:
 
 async def check_provider(
     provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float = ASK_SECONDS
-) -> ProviderTest:
+) -> ProviderCheck:
     """Ask a provider for its models with a key that is not stored yet.
 
     A base URL with an endpoint at its end, or with or without `/v1`, is tried in the form that the provider answers:
@@ -63,7 +63,7 @@ async def check_provider(
             address = address_of(candidate or PROVIDERS[provider].base_url)
             raise ToolError("models_empty", f"{address} answers, but it has no models for this key.", address=address)
         names = those_that_talk_first(names)
-        return ProviderTest(
+        return ProviderCheck(
             candidate, names, suggested(provider, names), is_only_choice=candidate is None or len(names) == 1
         )
     assert first_error is not None  # noqa: S101 - there is always a candidate

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from agentcore.chat.model.provider_test import address_candidates, check_provider
+from agentcore.chat.model.provider_check import address_candidates, check_provider
 from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.spec("C5")
