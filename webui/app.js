@@ -4,18 +4,21 @@ import {navigate} from './base/router.js';
 import './base/theme.js';
 import './shell/ac-app.js';
 
+/** Where the page opens when the address names no view: a new chat, or what is needed for one. */
+const FIRST = '#/chats';
 const CODE = /^#code=([\w-]+)$/;
 
 /** The code leaves the address at once: it must not stay in the history or be copied along. */
 function takeCode() {
   const found = CODE.exec(location.hash);
   if (!found) return null;
-  navigate('#/', {replace: true});
+  navigate(FIRST, {replace: true});
   return found[1];
 }
 
 async function start() {
   const code = takeCode();
+  if (location.hash.length < 2) navigate(FIRST, {replace: true});
   const app = /** @type {import('./shell/ac-app.js').AcApp} */ (document.querySelector('ac-app'));
   try {
     if (code) await client.logIn(code);

@@ -12,6 +12,7 @@ from agentcore.chat.chat import Chat
 from agentcore.chat.client_context import page_json, tools_json
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.message_queue import MessageQueue, SentState
+from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatDocument, ChatSettings, ModelConfig, ToolCalling

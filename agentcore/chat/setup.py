@@ -9,9 +9,11 @@ from pydantic import Field, SecretStr
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.local_servers import PLACES, LocalServer, look
+from agentcore.chat.model.provider_check import ProviderCheck, check_provider
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import ask_for_models, those_that_talk_first
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
+from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.errors import ToolError
@@ -57,6 +59,9 @@ class ProviderView(View):
     base_url: str | None
     has_key: bool
     key_origin: KeyOrigin | None
+    is_fixed: Annotated[bool, Field(description="The environment sets it: what is entered has no effect.")]
+    addresses: Annotated[Mapping[str, str], Field(description="Base URLs of other services like it, by name.")]
+    key_prefix: Annotated[str, Field(description="How its own keys begin; empty: there is no such rule.")]
 
 
 class LocalPlaceView(View):
@@ -161,6 +166,14 @@ class ModelSetup:
         """Model servers on this machine."""
         return await look(self.places)
 
+    async def find_status(self) -> ModelStatus:
+        """Find out which model a new chat uses, or what is missing; only this machine is asked.
+
+        Raises:
+            ToolError: `invalid_settings`.
+        """
+        return await find_model_status(self.settings, self.keys, self.places)
+
     async def models_of(self, provider: ProviderName) -> list[str]:
         """The models that a provider says it has, asked with its key at its address; those that talk first.
 
@@ -173,6 +186,19 @@ class ModelSetup:
             message = f"no key of {provider}: enter one, or set it in the environment"
             raise ToolError("model_not_configured", message, provider=provider)
         return those_that_talk_first(await ask_for_models(provider, base_url, SecretStr(key)))
+
+    async def test(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderCheck:
+        """Test a key and an address of a provider as they would be stored; nothing is stored.
+
+        Raises:
+            ToolError: As `check_provider`; `provider_set_by_environment`: what is entered would have no effect.
+        """
+        if self.keys.is_fixed(provider):
+            names = f"{PROVIDERS[provider].key_variable} or {PROVIDERS[provider].base_url_variable}"
+            message = f"The environment of the server sets this provider ({names}). Change it there."
+            raise ToolError("provider_set_by_environment", message, provider=provider)
+        entered = self.keys.with_entered(provider, key, base_url)
+        return await check_provider(provider, entered.base_url, entered.key or SecretStr(""))
 
     async def plan(self, name: str, model: ModelConfig) -> SettingsPlan:
         """What adding a model, or changing one, would write into app.json.
@@ -263,6 +289,9 @@ class ModelSetup:
             base_url=self.keys.base_url(provider),
             has_key=origin is not None,
             key_origin=origin,
+            is_fixed=self.keys.is_fixed(provider),
+            addresses=PROVIDERS[provider].addresses,
+            key_prefix=PROVIDERS[provider].key_prefix,
         )
 
 

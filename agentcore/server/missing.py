@@ -1,16 +1,16 @@
-"""What the server reports of missing requirements once it is ready, and installs by itself in a container."""
+"""What modules require and is missing: the server logs it, and installs it by itself in a container."""
 
 from collections.abc import Callable
 
 import structlog
 
 from agentcore.host import Host
-from agentcore.host.requirements import RequirementView, in_language, megabytes, missing_lines
+from agentcore.host.requirements import RequirementView, in_language, megabytes
 
 log = structlog.get_logger(__name__)
 
 Write = Callable[[str], None]
-"""Writes one line for the user at the terminal."""
+"""Writes one sentence for the user at the terminal."""
 
 _TEXTS = {
     "en": {
@@ -28,26 +28,24 @@ _TEXTS = {
 }
 
 
-async def handle_missing(host: Host, write: Write | None, *, installs: bool) -> None:
-    """Report what modules miss on this machine, in plain words with the command that installs it.
+async def report_missing(host: Host) -> None:
+    """Check what modules require on this machine, and log what is missing."""
+    for view in await host.requirements.check():
+        if view.state == "missing" and not view.host:
+            info = view.info
+            log.warning("requirement_missing", requirement=info.name, modules=view.modules, command=info.command)
+
+
+async def install_missing(host: Host, write: Write | None) -> None:
+    """Install what modules require and the user has not declined, without asking: for root in a container.
 
     Args:
-        host: Its modules have started.
-        write: For the user at the terminal; None: nobody reads it, and only the log gets it.
-        installs: Whether what is required is installed without asking, for nobody else uses this machine.
+        host: Its requirements have been checked.
+        write: Writes sentences for the user at the terminal; None: only the log gets them.
     """
-    views = await host.requirements.check()
-    missing = [view for view in views if view.state == "missing" and not view.host]
-    for view in missing:
-        log.warning("requirement_missing", requirement=view.info.name, modules=view.modules, command=view.info.command)
-    automatic = [view for view in missing if view.is_installable and view.info.is_required and not view.is_declined]
-    if not installs:
-        automatic = []
-    lines = missing_lines([view for view in missing if view not in automatic], host.config.locale)
-    for line in lines:
-        _write(write, line)
-    for view in automatic:
-        await _install(host, view, write)
+    for view in host.requirements.missing():
+        if view.is_installable and view.info.is_required and not view.is_declined:
+            await _install(host, view, write)
 
 
 async def _install(host: Host, view: RequirementView, write: Write | None) -> None:
@@ -62,8 +60,6 @@ async def _install(host: Host, view: RequirementView, write: Write | None) -> No
         _write(write, texts["done"].format(title=title, text=text))
     else:
         _write(write, texts["failed"].format(title=title, error=ended.error or text))
-        for line in missing_lines([ended], locale):
-            _write(write, line)
 
 
 def _write(write: Write | None, line: str) -> None:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 import structlog
 from aiohttp import web
 
+from agentcore.chat import ModelSetup
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
 from agentcore.machine import is_in_container, is_root
@@ -22,7 +23,7 @@ from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, listen, own_name
-from agentcore.server.missing import handle_missing
+from agentcore.server.missing import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
 
 log = structlog.get_logger(__name__)
@@ -37,6 +38,36 @@ Console = Callable[[Host], Coroutine[Any, Any, None]]
 """What a person can type at the server's terminal; runs beside the server and is cancelled at its end."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that answers requests, for code that shows a user where it is.
+
+    Args:
+        host: Loads the modules.
+        models: The models that chats can use.
+        page_url: Address of the page, without a final slash.
+        approval_url: Address of the approval view, without a final slash.
+    """
+
+    host: Host
+    models: ModelSetup
+    page_url: str
+    approval_url: str
+
+    def create_login_link(self) -> str:
+        """Create a link that works once: it logs a browser in to the approval view, which leads on to the page."""
+        # in the fragment, which no browser sends, logs or passes on as a referrer
+        code = self.host.store.approval_sessions.create_code()
+        return f"{self.approval_url}/#code={code}&page={self.host.store.page_sessions.create_code()}"
+
+
+OnListening = Callable[[RunningServer], None]
+"""Called when the server answers requests, before the modules start."""
+
+OnReady = Callable[[RunningServer], Coroutine[Any, Any, None]]
+"""Runs once the modules have started; may continue beside the server, and is cancelled when that stops."""
+
+
 async def serve(
     config: AppConfig,
     state: StateDir,
@@ -45,9 +76,10 @@ async def serve(
     port: int | None = None,
     approval_port: int | None = None,
     allow_remote: bool = False,
-    terminal: TextIO | None = None,
     approver_code_file: Path | None = None,
-    on_ready: Callable[[str], None] | None = None,
+    on_listening: OnListening | None = None,
+    on_ready: OnReady | None = None,
+    on_installation: Callable[[str], None] | None = None,
     console: Console | None = None,
     before_modules: Callable[[], None] | None = None,
     lives_for_clients: bool = False,
@@ -63,11 +95,10 @@ async def serve(
         port: Port to bind, 0 for any; None: the configured one.
         approval_port: Port of the approval view, 0 for any; None: the configured one, else that of the last time.
         allow_remote: Whether an address other than loopback may be bound.
-        terminal: Where a person reads the addresses with one-time codes; None: nobody does, and nothing secret is
-            written anywhere else than into `approver_code_file`.
         approver_code_file: A new file that gets one code for the approval view.
-        on_ready: Told an address with one-time codes that logs in to the approval view and then to the page, once,
-            when the modules have started (to open a browser).
+        on_listening: See `OnListening`.
+        on_ready: See `OnReady`. Without these two, nothing secret is written anywhere but into `approver_code_file`.
+        on_installation: Receives sentences about what is installed because of `installs_missing`.
         console: Runs at the server's terminal.
         lives_for_clients: Whether it ends when no client of `agentcore mcp` is connected any more.
         before_modules: Called in a thread once the server answers, before the modules start.
@@ -76,19 +107,17 @@ async def serve(
     Raises:
         ListenError: The address must not or cannot be bound.
     """
-    server = config.server
+    own = config.server
     raise_descriptor_limit()
-    bound = server.host if host is None else host
-    listener = listen(
-        bound, server.port if port is None else port, allow_remote=allow_remote, declared_hosts=server.hosts
-    )
+    bound = own.host if host is None else host
+    listener = listen(bound, own.port if port is None else port, allow_remote=allow_remote, declared_hosts=own.hosts)
     second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
     third = _listen_for_views(config, state, bound, allow_remote=allow_remote)
     with listener, second, third, _Ending(stop_limit_s) as ending:
         origins = _Origins(
-            Addresses(listener.getsockname()[1], server.hosts, own_name(listener)),
-            Addresses(second.getsockname()[1], server.approval_hosts, own_name(second)),
-            view_addresses(third.getsockname()[1], server.apps_hosts),
+            Addresses(listener.getsockname()[1], own.hosts, own_name(listener)),
+            Addresses(second.getsockname()[1], own.approval_hosts, own_name(second)),
+            view_addresses(third.getsockname()[1], own.apps_hosts),
         )
         async with Host.open(config, state, start=False, places=places_of(config)) as running:
             await _keep_approval_port(running, origins.approval.port)
@@ -101,17 +130,19 @@ async def serve(
             assert pipes is not None  # noqa: S101 - the page's application has it
             addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
             state.write_server_info(addresses)
-            if terminal is not None:
-                _greet(terminal, running, origins)
+            server = RunningServer(
+                running, app.dispatcher.parts.chat.setup, origins.page.base_url, origins.approval.base_url
+            )
+            if on_listening is not None:
+                on_listening(server)
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
             async with running.guarded(stop_limit_s):
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
-                starting = _start(app, running, origins, on_ready, before_modules)
-                if terminal is not None or installs_missing:
-                    installs = installs_missing and is_root() and is_in_container()
-                    starting = _then(starting, handle_missing(running, _writer(terminal), installs=installs))
-                beside = [starting, *([console(running)] if console else ())]
+                then: list[OnReady] = [] if on_ready is None else [on_ready]
+                if installs_missing and is_root() and is_in_container():
+                    then.append(lambda server: install_missing(server.host, on_installation))
+                beside = [_start(app, server, then, before_modules), *([console(running)] if console else ())]
                 await _run(ending.wished, beside)
                 await _stop(running, page, approval, apps)
     log.info("server_stopped", address=origins.page.base_url)
@@ -172,63 +203,28 @@ async def _begin(app: Application, listener: socket.socket) -> web.AppRunner:
     return runner
 
 
-def _greet(terminal: TextIO, host: Host, origins: _Origins) -> None:
-    # in the fragment, which no browser sends, logs or passes on as a referrer
-    page_url = f"{origins.page.base_url}/#code={host.store.page_sessions.create_code()}"
-    terminal.write(
-        f"agentcore serves {origins.page.base_url}\n"
-        f"and asks for approval at {origins.approval.base_url}\n"
-        f"Open this address in a browser, once, to log in to both: {_invitation(host, origins)}\n"
-        f"Or the page alone, once: {page_url}\n"
-    )
-    terminal.flush()
-
-
 async def _start(
-    app: Application,
-    host: Host,
-    origins: _Origins,
-    on_ready: Callable[[str], None] | None,
-    before_modules: Callable[[], None] | None,
+    app: Application, server: RunningServer, then: Iterable[OnReady], before_modules: Callable[[], None] | None
 ) -> None:
-    """Start the modules, and say so; chat sessions that were cut off go on."""
+    """Start the modules, report it and what is missing, and continue interrupted chat sessions; then run the rest."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
-    await host.start()
+    await server.host.start()
     await app.dispatcher.parts.chat.resume()
     # now, for few clients of MCP hear of tools that come later
     if app.dispatcher.pipes is not None:
         await app.dispatcher.pipes.listen()
     log.info(
         "server_ready",
-        address=origins.page.base_url,
-        approval_address=origins.approval.base_url,
+        address=server.page_url,
+        approval_address=server.approval_url,
         pid=os.getpid(),
-        tools=len(host.registry.tools),
+        tools=len(server.host.registry.tools),
     )
-    if on_ready is not None:
-        await asyncio.to_thread(on_ready, _invitation(host, origins))
-
-
-def _writer(terminal: TextIO | None) -> Callable[[str], None] | None:
-    """Writes lines to the terminal, if there is one."""
-    if terminal is None:
-        return None
-
-    def write(line: str) -> None:
-        terminal.write(f"{line}\n")
-        terminal.flush()
-
-    return write
-
-
-async def _then(first: Coroutine[Any, Any, None], second: Coroutine[Any, Any, None]) -> None:
-    """Run two things one after the other; the second is closed if the first fails."""
-    try:
-        await first
-        await second
-    finally:
-        second.close()
+    await report_missing(server.host)
+    async with asyncio.TaskGroup() as group:
+        for work in then:
+            group.create_task(work(server))
 
 
 async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -246,12 +242,6 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         await work
     except Exception:
         log.exception("beside_server_failed")
-
-
-def _invitation(host: Host, origins: _Origins) -> str:
-    """Logs a browser in to the approval view, which leads it on to the page with the second code."""
-    code = host.store.approval_sessions.create_code()
-    return f"{origins.approval.base_url}/#code={code}&page={host.store.page_sessions.create_code()}"
 
 
 async def _stop(host: Host, *runners: web.AppRunner) -> None:

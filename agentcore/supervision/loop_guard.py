@@ -242,10 +242,21 @@ class LoopGuard:
             finally:
                 os.close(fd)
         if self._orders["is_terminal"]:
-            shown = " ".join(f"{name}={json.dumps(value)}" for name, value in fields.items())
-            line = f"{time.strftime('%H:%M:%S')} [{level:<9}] {event} {shown}"
+            if level != "error":
+                return  # a terminal shows what ends the server, and not the rest of the log
+            line = _ended_text(fields)
         with contextlib.suppress(OSError):  # nobody reads the log any more
             os.write(2, line.encode("utf-8", "replace") + b"\n")
+
+
+def _ended_text(fields: dict[str, Any]) -> str:
+    """Why the server was ended, for the user at its terminal."""
+    tool = f" (tool {fields['tool']})" if fields["tool"] else ""
+    module = f"the module {fields['module']}{tool}" if fields["module"] else "something"
+    return (
+        f"\nagentcore was ended, because {module} blocked it for {fields['held_s']:g} s."
+        "\nThe log has the place in its code: agentcore logs --level error"
+    )
 
 
 def main() -> None:

@@ -30,13 +30,17 @@ async def test_without_anything_it_says_what_is_missing_and_where_to_begin(open_
     assert (shown["isSetUp"], shown["defaultModel"], shown["models"]) == (False, None, [])
     assert "OPENAI_API_KEY" in shown["hint"]
     assert [(agent["id"], agent["mode"]) for agent in shown["agents"]] == [("default", "ask"), ("pirate", "deny")]
-    assert shown["providers"][0] == {
+    openai = shown["providers"][0]
+    assert openai.pop("addresses")["OpenRouter"] == "https://openrouter.ai/api/v1"
+    assert openai == {
         "provider": "openai",
         "label": {"en": "OpenAI-compatible", "zh": "OpenAI 兼容"},
         "ownBaseUrl": "https://api.openai.com/v1",
         "baseUrl": None,
         "hasKey": False,
         "keyOrigin": None,
+        "isFixed": False,
+        "keyPrefix": "",
     }
     assert shown["localServers"][0] == {"kind": "ollama", "label": "Ollama", "baseUrl": "http://127.0.0.1:11434/v1"}
     assert shown["modes"] == ["ask", "ask_writes", "allow", "deny"]

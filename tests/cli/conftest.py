@@ -204,6 +204,10 @@ class Terminal:
         """Read until a text was shown; gives what was shown since the last time, up to its end."""
         return self._until(re.compile(re.escape(text)), timeout_s)
 
+    def expect_server(self) -> str:
+        """Read until a server shows that it is ready; returns what was shown since the last time."""
+        return self.expect("Ctrl-C stops the server. Log: agentcore logs")
+
     def type(self, text: str) -> None:
         """Type."""
         os.write(self._master, text.encode())

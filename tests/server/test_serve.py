@@ -25,9 +25,8 @@ PROGRAM = textwrap.dedent("""
 
     configure_logging(is_terminal=False)
     config = load_config(Path(sys.argv[1]), os.environ)
-    terminal = sys.stdout if "terminal" in sys.argv else None
     with StateDir.open(config.file) as state:
-        asyncio.run(serve(config, state, port=0, terminal=terminal, stop_limit_s=0.5 if "hurried" in sys.argv else 60))
+        asyncio.run(serve(config, state, port=0, stop_limit_s=0.5 if "hurried" in sys.argv else 60))
 """)
 SLOW = textwrap.dedent('''
     import asyncio, time
@@ -124,18 +123,6 @@ def test_off_a_terminal_one_line_says_where_it_is_and_nothing_secret(start):
     server.process.terminate()
     out, _ = server.process.communicate(timeout=60)
     assert "code" not in out
-
-
-@pytest.mark.spec("S1")
-def test_on_a_terminal_addresses_with_one_time_codes_are_printed(start):
-    server = start("terminal")
-    ready = server.line("server_ready")
-    assert server.process.stdout.readline().strip() == f"agentcore serves {ready['address']}"
-    assert ready["approval_address"] in server.process.stdout.readline()
-    both, alone = server.process.stdout.readline(), server.process.stdout.readline()
-    assert f"{ready['approval_address']}/#code=" in both
-    assert "&page=" in both
-    assert f"{ready['address']}/#code=" in alone
 
 
 @pytest.mark.spec("K4")

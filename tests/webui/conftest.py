@@ -84,7 +84,9 @@ class WebUi:
         context.set_default_navigation_timeout(START_MS)
         return context
 
-    async def page(self, path: str = "", *, is_logged_in: bool = True, is_reused: bool = True, **options: Any) -> Page:
+    async def page(
+        self, path: str = "#/", *, is_logged_in: bool = True, is_reused: bool = True, **options: Any
+    ) -> Page:
         """A page in a context that no other page is in.
 
         Args:

@@ -33,7 +33,7 @@ class Broken(Module):
 
 
 VIEWS = {
-    "": "Overview",
+    "#/": "Overview",
     "#/modules": "Modules",
     "#/modules/clock": "Clock",
     "#/modules/second": "Second",

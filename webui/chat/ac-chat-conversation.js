@@ -4,11 +4,18 @@ import {Conversation} from './conversation/conversation.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import {toastError} from '../ui/toasts.js';
-import './messages/ac-chat-messages.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
-import '../questions/ac-chat-question.js';
 import './ac-chat-welcome.js';
+
+/** What shows messages is large, and a page that opens on a new chat has none: it is loaded with the first message, or before it. */
+export async function loadMessages() {
+  try {
+    await Promise.all([import('./messages/ac-chat-messages.js'), import('../questions/ac-chat-question.js')]);
+  } catch {
+    // the server is away: it is loaded with the next message
+  }
+}
 
 const GONE_AT_ONCE = 100; // messages that are taken out of the document without holding anything up
 
@@ -57,13 +64,14 @@ export class AcChatConversation extends Localized(LitElement) {
   }
 
   _follow() {
+    if (this.chat.id) void loadMessages(); // beside the messages themselves
     this._endChat();
     this._endChat = this.chat.subscribe(() => this.requestUpdate());
   }
 
   /** Go to the newest message, and follow it from now on. */
   toNewest() {
-    /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages:not(.left)'))?.toNewest();
+    /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages:not(.left)'))?.toNewest?.();
   }
 
   render() {
@@ -71,6 +79,10 @@ export class AcChatConversation extends Localized(LitElement) {
     return html`
       ${showsMessages(chat) ? nothing : html`<div class="middle" aria-busy=${chat.isLoaded || chat.error ? nothing : 'true'}>${this._renderInstead(chat)}</div>`}
       ${repeat(showsMessages(chat) ? [...this._left, chat] : this._left, (one) => one, (one) => this._renderMessages(one, one !== chat))}`;
+  }
+
+  updated() {
+    if (showsMessages(this.chat)) void loadMessages();
   }
 
   /** @param {Conversation} chat @param {boolean} isLeft */

@@ -13,12 +13,10 @@ import {viewTitle} from '../base/view-title.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
-import './messages/ac-chat-error.js';
 import '../models/ac-chat-providers.js';
 import '../queue/ac-chat-queue.js';
-import './ac-chat-conversation.js';
+import {loadMessages} from './ac-chat-conversation.js';
 import './sessions/ac-chat-sessions.js';
-import './system/ac-chat-system.js';
 import './ac-chat-todos.js';
 import '../ui/overlay/ac-dialog.js';
 import '../ui/ac-icon.js';
@@ -29,6 +27,7 @@ import {base, buttons} from '../ui/styles.js';
 import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 
+const TOUCH = matchMedia('(hover: none)');
 const WIDE = matchMedia('(min-width: 64rem)');
 
 /**
@@ -68,6 +67,7 @@ export class AcViewChats extends Localized(LitElement) {
     this._isSending = false;
     this._showsProviders = false;
     this._showsSystem = false;
+    this._wasFocused = false;
     /** Whether the dialog of providers was left for the approval view, and is to go on afterwards. */
     this._returnsToProviders = false;
     /** Why a message was not taken, where another model mends it. @type {import('../client/client.js').ApiError | null} */
@@ -114,8 +114,16 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   updated() {
+    this._focusAtFirst();
     this.classList.toggle('wide', WIDE.matches);
     viewTitle.say(this._chat.session.title ?? '');
+  }
+
+  /** A new chat opens with the cursor in its message box, unless the focus is elsewhere or would bring up a screen keyboard. */
+  _focusAtFirst() {
+    if (this._wasFocused || !chatSetup.isLoaded || !this._mayChat || this._chat.id) return;
+    this._wasFocused = true;
+    if (document.activeElement === document.body && !TOUCH.matches) void this.updateComplete.then(() => this._composer.focus());
   }
 
   /** @param {Conversation} chat */
@@ -234,6 +242,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<{text: string}>} event */
   _onDraft({detail: {text}}) {
+    if (text) void loadMessages();
     this._draft = text;
     keepDraft(this._chat.id, text);
   }
@@ -389,7 +398,7 @@ export class AcViewChats extends Localized(LitElement) {
     switch (type) {
       case 'ac-open-providers': this._showsProviders = true; break;
       case 'ac-use-model': void this._useModel(detail.model); break;
-      case 'ac-open-system': this._showsSystem = true; break;
+      case 'ac-open-system': void import('./system/ac-chat-system.js'); this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
@@ -438,7 +447,7 @@ export class AcViewChats extends Localized(LitElement) {
   _tell(failed, error) {
     const refusal = /** @type {import('../client/client.js').ApiError} */ (error);
     if (refusal.type === 'confirmation_required') this._showConfirmation();
-    else if (isAboutModels(refusal.type)) this._refused = refusal;
+    else if (isAboutModels(refusal.type)) void import('./messages/ac-chat-error.js').then(() => { this._refused = refusal; });
     else toastError(t(failed), error);
   }
 }

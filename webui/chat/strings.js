@@ -4,7 +4,7 @@ export const chat = {
     new: 'New chat',
     list: 'Chats',
     search: 'Search chats',
-    none: 'Your chats will stand here.',
+    none: 'Your chats will appear here.',
     noneFound: 'Nothing was found for “{query}”.',
     listFailed: 'The chats could not be loaded.',
     untitled: 'Untitled',

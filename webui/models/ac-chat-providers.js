@@ -1,9 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from './setup.js';
-import {Localized, formatList, inLocale, t} from '../base/i18n.js';
+import {Localized, inLocale, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {badges, base, buttons} from '../ui/styles.js';
+import '../ui/ac-icon.js';
 import './ac-local-servers.js';
 import './ac-provider-form.js';
 import './ac-provider-models.js';
@@ -17,8 +18,10 @@ export class AcChatProviders extends Localized(LitElement) {
     .tabs { display: inline-flex; flex-wrap: wrap; justify-self: start; padding: 2px; gap: 2px; border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); }
     .tabs button { min-height: 1.75rem; border: 0; background: none; box-shadow: none; color: var(--ac-text-muted); border-radius: calc(var(--ac-radius-m) - 2px); }
     .tabs button[aria-pressed="true"] { background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-s); }
-    h3 { font-size: var(--ac-text-s); font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); margin-bottom: var(--ac-space-2); }
-    .local { display: grid; gap: var(--ac-space-3); }
+    section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+    section + section { padding-top: var(--ac-space-5); border-top: 1px solid var(--ac-border); }
+    h2 { display: flex; align-items: center; gap: var(--ac-space-2); font-size: var(--ac-text-m); }
+    h2 ac-icon { color: var(--ac-text-muted); }
     .models li { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); padding-block: var(--ac-space-2); border-top: 1px solid var(--ac-border); }
     .models code { flex: 1; overflow-wrap: anywhere; }
     .models p { width: 100%; color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
@@ -27,23 +30,36 @@ export class AcChatProviders extends Localized(LitElement) {
   constructor() {
     super();
     this._shown = '';
+    this._key = '';
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
-    const shown = this._shown || chatSetup.listed || chatSetup.providers.find(({hasKey}) => hasKey)?.provider || chatSetup.providers[0]?.provider || 'local';
+    const shown = this._shown || chatSetup.listed || chatSetup.providers.find(({hasKey}) => hasKey)?.provider || chatSetup.providers[0]?.provider || '';
     const provider = chatSetup.providers.find((one) => one.provider === shown);
     return html`
-      <div class="tabs" role="group" aria-label=${t('models.providers')}>
-        ${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}${this._renderTab('local', t('models.local'), shown)}
-      </div>
-      ${provider ? html`<ac-provider-form .provider=${provider} ?refused=${chatSetup.refused.has(provider.provider)}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('models.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
-      ${chatSetup.models.length ? html`<section class="models"><h3>${t('models.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
+      <section aria-labelledby="local"><h2 id="local"><ac-icon name="server"></ac-icon>${t('models.local')}</h2><ac-local-servers></ac-local-servers></section>
+      <section aria-labelledby="keys" @ac-provider=${this._onProvider}>
+        <h2 id="keys"><ac-icon name="key"></ac-icon>${t('models.withKey')}</h2>
+        <div class="tabs" role="group" aria-label=${t('models.providers')}>${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}</div>
+        ${provider ? html`<ac-provider-form .provider=${provider} .enteredKey=${this._key} ?refused=${chatSetup.refused.has(provider.provider)}></ac-provider-form>${this._renderModelsOf(provider)}` : nothing}
+      </section>
+      ${chatSetup.models.length ? html`<section class="models" aria-labelledby="models"><h2 id="models">${t('models.models')}</h2><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
+  }
+
+  /** A key of another provider was entered: its form goes on with it. @param {CustomEvent<{provider: string, key: string}>} event */
+  _onProvider({detail: {provider, key}}) {
+    this._shown = provider;
+    this._key = key;
+  }
+
+  updated() {
+    this._key = ''; // the form has it
   }
 
   /** @param {string} id @param {string | undefined} label @param {string} shown */
   _renderTab(id, label, shown) {
-    return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; }}>${label}</button>`;
+    return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; this._key = ''; }}>${label}</button>`;
   }
 
   /** What one provider has at one address is not another one's, also when the answer comes late. @param {import('./setup.js').Provider} given */

@@ -2,63 +2,101 @@ import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
+import {client} from '../client/client.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import {toConfirmation} from './ac-setup-error.js';
 
-/** Looks for model servers on this machine when a person asks, and takes the model that they choose. */
+const LOOK_EVERY_MS = 3000;
+const NAMED = 3;
+
+/** @typedef {import('./setup.js').LocalServer} LocalServer */
+
+/**
+ * The model servers that run on this machine, with their models. They are looked for as long as this is shown, so that one
+ * that is started later appears by itself.
+ * @fires ac-use-model {model: string}
+ */
 export class AcLocalServers extends Localized(LitElement) {
-  static properties = {_found: {state: true}, _isLooking: {state: true}, _adding: {state: true}, _error: {state: true}};
+  static properties = {_found: {state: true}, _adding: {state: true}, _error: {state: true}};
 
   static styles = [base, buttons, css`
-    :host { display: grid; gap: var(--ac-space-3); justify-items: start; }
-    ul { display: grid; gap: var(--ac-space-2); width: 100%; }
-    li { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
-    li > span { flex: 1; min-width: 0; overflow-wrap: anywhere; }
-    li small { display: block; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    .notice { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+    .notice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-3); align-items: start; color: var(--ac-text-muted); text-wrap: pretty; }
+    .notice ac-icon { margin-top: 0.15rem; }
+    .server { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
+    .server p { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 var(--ac-space-2); }
+    .server p span { color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    .server .none { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    ul { display: grid; position: relative; max-height: min(17rem, 40vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
+    li { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); }
+    li + li { border-top: 1px solid var(--ac-border); }
+    li code { flex: 1; min-width: 0; overflow-wrap: anywhere; }
   `];
 
   constructor() {
     super();
-    /** @type {import('./setup.js').LocalServer[] | null} */
+    /** @type {LocalServer[] | null} */
     this._found = null;
-    /** @type {string[]} */
-    this._looked = [];
-    this._isLooking = false;
     this._adding = '';
     /** @type {import('../client/client.js').ApiError | null} */
     this._error = null;
-    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
+    this._isLooking = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    new Listening(this, () => {
+      const onVisible = () => void this._look();
+      document.addEventListener('visibilitychange', onVisible);
+      return [chatSetup.subscribe(() => this.requestUpdate()), client.on('connection', onVisible), () => document.removeEventListener('visibilitychange', onVisible)];
+    });
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    void this._look();
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this._timer);
+    super.disconnectedCallback();
   }
 
   render() {
-    const models = (this._found ?? []).flatMap(({kind, baseUrl, models: names}) => names.map((name) => ({kind, baseUrl, name})));
     return html`
-      <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'models.looking' : 'models.look')}</button>
-      <div role="status">${this._found === null ? nothing : this._renderOutcome(models.length)}</div>
-      ${models.length ? html`<ul>${models.map((model) => this._renderModel(model))}</ul>` : nothing}
+      <div role="status">${this._found?.length ? html`<span class="visually-hidden">${this._outcome(this._found)}</span>` : this._renderNothing()}</div>
+      ${(this._found ?? []).map((server) => this._renderServer(server))}
       <ac-setup-error .error=${this._error}></ac-setup-error>`;
   }
 
-  /** @param {number} count */
-  _renderOutcome(count) {
-    if (count) return html`<p class="notice">${t('models.foundModels', {n: count})}</p>`;
-    if (this._found?.length) return html`<p class="notice">${t('models.foundNoModels', {server: labelOf(this._found[0].kind)})}</p>`;
-    return html`<p class="notice">${t('models.foundNothing', {looked: this._looked.join(', ')})}</p>`;
+  /** @param {LocalServer[]} found */
+  _outcome(found) {
+    const models = found.reduce((sum, server) => sum + server.models.length, 0);
+    return models ? t('models.foundModels', {n: models}) : t('models.foundNoModels', {server: labelOf(found[0].kind)});
   }
 
-  /** @param {{kind: string, baseUrl: string, name: string}} model */
-  _renderModel(model) {
-    const isAdded = chatSetup.models.some(({name, baseUrl}) => name === model.name && baseUrl === model.baseUrl);
+  _renderNothing() {
+    const servers = chatSetup.localServers.slice(0, NAMED).map(({label}) => label).join(', ');
+    return html`<p class="notice"><ac-icon name="loader-circle"></ac-icon><span>${t(this._found ? 'models.foundNothing' : 'models.looking', {servers})}</span></p>`;
+  }
+
+  /** @param {LocalServer} server */
+  _renderServer({kind, baseUrl, models}) {
+    const id = `server-${kind}`;
     return html`
-      <li><span>${model.name}<small>${labelOf(model.kind)} · ${model.baseUrl}</small></span>
-        <button class="small primary" aria-label=${t('models.useNamed', {name: model.name})} ?disabled=${this._adding !== ''} @click=${() => (isAdded ? this._use(model.name) : this._add(model))}>${t('models.useModel')}</button></li>`;
+      <section class="server" aria-labelledby=${id}>
+        <p><strong id=${id}>${labelOf(kind)}</strong><span>${baseUrl}</span></p>
+        ${models.length
+          ? html`<ul tabindex=${models.length > 5 ? 0 : nothing} aria-labelledby=${id}>${models.map((name, index) => this._renderModel(name, baseUrl, index === 0))}</ul>`
+          : html`<p class="none">${t('models.foundNoModels', {server: labelOf(kind)})}</p>`}
+      </section>`;
   }
 
-  /** A server that is found is used by one click: to show this is to ask for it. */
-  firstUpdated() {
-    void this._look();
+  /** @param {string} name @param {string} baseUrl @param {boolean} isFirst */
+  _renderModel(name, baseUrl, isFirst) {
+    const isAdded = chatSetup.models.some((model) => model.name === name && model.baseUrl === baseUrl);
+    return html`
+      <li><code>${name}</code>
+        <button class="small ${isFirst ? 'primary' : ''}" aria-label=${t('models.useNamed', {name})} ?disabled=${this._adding !== ''} @click=${() => (isAdded ? this._use(name) : this._add(name, baseUrl))}>${t('models.useModel')}</button></li>`;
   }
 
   /** @param {string} model */
@@ -66,21 +104,27 @@ export class AcLocalServers extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-use-model', {detail: {model}, bubbles: true, composed: true}));
   }
 
+  /** Look now, and again after a while: what was not there may be started meanwhile. */
   async _look() {
+    clearTimeout(this._timer);
+    if (this._isLooking || document.hidden || !this.isConnected) return;
     this._isLooking = true;
-    this._error = null;
-    try {
-      const {found, looked} = await chatSetup.lookForServers();
-      this._looked = looked;
-      this._found = found;
-    } catch (error) {
-      this._error = /** @type {import('../client/client.js').ApiError} */ (error);
-    }
+    if (client.connection === 'open') await this._ask();
     this._isLooking = false;
+    if (this.isConnected) this._timer = setTimeout(() => void this._look(), LOOK_EVERY_MS);
   }
 
-  /** @param {{kind: string, baseUrl: string, name: string}} model */
-  async _add({baseUrl, name}) {
+  async _ask() {
+    try {
+      const {found} = await chatSetup.lookForServers();
+      if (JSON.stringify(found) !== JSON.stringify(this._found)) this._found = found;
+    } catch {
+      // the page says whether the server answers; it is asked again
+    }
+  }
+
+  /** @param {string} name @param {string} baseUrl */
+  async _add(name, baseUrl) {
     this._adding = name;
     this._error = null;
     try {

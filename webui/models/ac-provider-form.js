@@ -3,20 +3,45 @@ import {chatSetup} from './setup.js';
 import {Localized, inLocale, t} from '../base/i18n.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import {toConfirmation} from './ac-setup-error.js';
+import {detailsOf, toldOf} from './provider-error.js';
+import '../ui/ac-icon.js';
 
 /** @typedef {import('./setup.js').Provider} Provider */
+/** @typedef {import('../client/client.js').ApiError} ApiError */
 
-/** The address and the key of one provider. A key goes to the server and is never shown again. */
+/** Which field an error is shown at; others are shown above the buttons. @type {Record<string, 'key' | 'url'>} */
+const FIELDS = {
+  provider_unauthorized: 'key',
+  provider_unreachable: 'url',
+  provider_timeout: 'url',
+  models_not_listed: 'url',
+  models_empty: 'url',
+  invalid_body: 'url',
+};
+
+/** Errors of a test after which the user may store what they entered all the same. */
+const FORCEABLE = new Set(['provider_unauthorized', 'provider_unreachable', 'provider_timeout', 'provider_failed', 'provider_rate_limited', 'models_not_listed', 'models_empty']);
+
+/**
+ * The key and the address of one provider. They are tested before they are stored; a key goes to the server and is never
+ * shown again.
+ * @fires ac-provider {provider: string, key: string}  the key that was entered is one of another provider
+ */
 export class AcProviderForm extends Localized(LitElement) {
-  static properties = {provider: {attribute: false}, isRefused: {type: Boolean, attribute: 'refused'}, _isBusy: {state: true}, _status: {state: true}, _error: {state: true}};
+  static properties = {provider: {attribute: false}, isRefused: {type: Boolean, attribute: 'refused'}, enteredKey: {attribute: false}, _work: {state: true}, _status: {state: true}, _error: {state: true}, _missing: {state: true}, _showsUrl: {state: true}};
 
   static styles = [base, badges, buttons, fields, css`
-    form { display: grid; gap: var(--ac-space-3); }
+    form { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }
     .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); }
-    .head h2 { flex: 1; font-size: var(--ac-text-m); }
-    .field { display: grid; gap: var(--ac-space-1); }
+    .field { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); }
+    .label { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: var(--ac-space-2); }
     input { width: 100%; }
+    .field-error { overflow-wrap: anywhere; text-wrap: pretty; }
+    .another { justify-self: start; margin-inline-start: calc(-1 * var(--ac-space-2)); }
     .row { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); align-items: center; }
+    details { font-size: var(--ac-text-s); }
+    summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); border-radius: var(--ac-radius-s); }
+    details pre { margin: var(--ac-space-1) 0 0; white-space: pre-wrap; overflow-wrap: anywhere; color: var(--ac-text-muted); }
   `];
 
   constructor() {
@@ -25,34 +50,63 @@ export class AcProviderForm extends Localized(LitElement) {
     this.provider = null;
     /** Whether it refused the key, or that there was none, when it was asked last. */
     this.isRefused = false;
-    this._isBusy = false;
+    /** A key that was entered at another provider's form, and belongs here. */
+    this.enteredKey = '';
+    /** @type {'' | 'testing' | 'saving'} */
+    this._work = '';
     this._status = '';
-    /** @type {import('../client/client.js').ApiError | null} */
+    /** @type {ApiError | null} */
     this._error = null;
+    this._missing = false;
+    this._showsUrl = false;
+    /** Whether what was tested last had a key. */
+    this._hasTestedKey = false;
+    /** @type {AbortController | null} */
+    this._test = null;
+  }
+
+  disconnectedCallback() {
+    this._test?.abort();
+    super.disconnectedCallback();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('provider') && /** @type {Provider | undefined} */ (changed.get('provider'))?.provider !== this.provider?.provider) {
+      this._test?.abort();
+      this._error = null;
+      this._missing = false;
+      this._status = '';
+      this._showsUrl = Boolean(this.provider?.baseUrl);
+    }
+  }
+
+  updated() {
+    if (!this.enteredKey) return;
+    this._input('key').value = this.enteredKey;
+    this.enteredKey = '';
+    this._input('key').focus();
   }
 
   render() {
     if (!this.provider) return nothing;
-    const {label, ownBaseUrl, baseUrl, hasKey, keyOrigin} = this.provider;
-    const isFixed = keyOrigin === 'environment';
+    const {provider, hasKey, keyOrigin, isFixed} = this.provider;
     return html`
-      <form @submit=${this._save} autocomplete="off">
-        <div class="head"><h2>${inLocale(label)}</h2>${this._renderBadge()}</div>
+      <form @submit=${this._submit} @input=${this._onInput} autocomplete="off" novalidate aria-busy=${this._work !== ''}>
         <div class="field">
-          <label for="key">${t('models.key')}</label>
-          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('models.keyKept') : ''} aria-invalid=${this.isRefused} aria-describedby="key-hint">
-          ${this.isRefused ? html`<span class="field-error" role="alert">${t(hasKey ? 'models.refused.provider_unauthorized' : 'models.wantsKey')}</span>` : nothing}
+          <div class="label"><label for="key">${t('models.key')}</label>${this._renderBadge()}</div>
+          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" autocapitalize="off" maxlength="1000" ?disabled=${isFixed} placeholder=${hasKey && !isFixed ? t('models.keyKept') : ''}
+            aria-invalid=${this._missing || this.isRefused || this._errorAt('key') !== null} aria-describedby="key-error key-hint">
+          <div id="key-error">${this._renderKeyError()}</div>
           <span class="hint" id="key-hint">${t(isFixed ? 'models.keyFixed' : 'models.keyHint')}</span>
         </div>
-        <div class="field">
-          <label for="url">${t('models.baseUrl')}</label>
-          <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${ownBaseUrl} aria-describedby="url-hint">
-          <span class="hint" id="url-hint">${t('models.baseUrlHint')}</span>
-        </div>
-        <ac-setup-error .error=${this._error}></ac-setup-error>
+        ${this._showsUrl || isFixed ? this._renderUrl() : html`<button type="button" class="another quiet small" @click=${this._showUrl}><ac-icon name="plus"></ac-icon>${t('models.anotherAddress')}</button>`}
+        ${this._renderGeneralError()}
         <div class="row">
-          <button class="primary" ?disabled=${this._isBusy}>${t('models.saveKey')}</button>
-          ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('models.dropKey')}</button>` : nothing}
+          ${isFixed ? nothing : html`<button class="primary" ?disabled=${this._work !== ''}>${this._work ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(this._work === 'testing' ? 'models.testing' : 'models.connect')}</button>`}
+          ${this._work === 'testing' ? html`<button type="button" @click=${() => this._test?.abort()}>${t('ui.cancel')}</button>` : nothing}
+          ${!this._work && this._error && FORCEABLE.has(this._error.type) ? html`<button type="button" @click=${this._force}>${t('models.saveAnyway')}</button>` : nothing}
+          ${!this._work && keyOrigin === 'stored' ? html`<button type="button" class="danger" data-provider=${provider} @click=${this._drop}>${t('models.dropKey')}</button>` : nothing}
           <span role="status" class="hint">${this._status}</span>
         </div>
       </form>`;
@@ -60,24 +114,138 @@ export class AcProviderForm extends Localized(LitElement) {
 
   _renderBadge() {
     const {hasKey, keyOrigin} = /** @type {Provider} */ (this.provider);
-    if (!hasKey) return html`<span class="badge">${t('models.noKey')}</span>`;
+    if (!hasKey) return nothing;
     if (this.isRefused) return html`<span class="badge danger">${t('models.keyRefused')}</span>`;
     return html`<span class="badge ok">${t(`models.keyFrom.${keyOrigin}`)}</span>`;
   }
 
+  _renderUrl() {
+    const {ownBaseUrl, baseUrl, isFixed, addresses} = /** @type {Provider} */ (this.provider);
+    const error = this._errorAt('url');
+    const known = Object.entries(addresses ?? {});
+    return html`
+      <div class="field">
+        <label for="url">${t('models.baseUrl')}</label>
+        <input id="url" name="url" type="url" inputmode="url" spellcheck="false" autocapitalize="off" maxlength="1000" list="addresses" ?disabled=${isFixed} .value=${baseUrl ?? ''} placeholder=${ownBaseUrl}
+          aria-invalid=${error !== null} aria-describedby="url-error url-hint">
+        <datalist id="addresses">${known.map(([label, address]) => html`<option value=${address}>${label}</option>`)}</datalist>
+        <div id="url-error">${error ? this._renderError(error) : nothing}</div>
+        <span class="hint" id="url-hint">${t('models.baseUrlHint')}</span>
+      </div>`;
+  }
+
+  _renderKeyError() {
+    if (this._missing) return html`<p class="field-error" role="alert">${t('models.keyMissing')}</p>`;
+    const error = this._errorAt('key');
+    const hadKey = error ? this._hasTestedKey : this.provider?.hasKey;
+    if (error || this.isRefused) return html`<p class="field-error" role="alert">${t(hadKey ? 'models.refused.provider_unauthorized' : 'models.wantsKey')}</p>`;
+    return nothing;
+  }
+
+  /** @param {ApiError} error */
+  _renderError(error) {
+    return html`
+      <p class="field-error" role="alert">${messageOf(error)}</p>
+      ${error.context?.detail ? html`<details><summary>${t('ui.details')}</summary><pre>${detailsOf(error)}</pre></details>` : nothing}`;
+  }
+
+  _renderGeneralError() {
+    if (!this._error || FIELDS[this._error.type]) return nothing;
+    return this._error.type === 'confirmation_required' ? html`<ac-setup-error .error=${this._error}></ac-setup-error>` : this._renderError(this._error);
+  }
+
+  /** @param {'key' | 'url'} field */
+  _errorAt(field) {
+    return this._error && FIELDS[this._error.type] === field ? this._error : null;
+  }
+
+  /** @param {string} name */
+  _input(name) {
+    return /** @type {HTMLInputElement} */ (this.renderRoot.querySelector(`#${name}`));
+  }
+
+  async _showUrl() {
+    this._showsUrl = true;
+    await this.updateComplete;
+    this._input('url').focus();
+  }
+
+  /** What is wrong with what was entered is said until it is changed. @param {InputEvent} event */
+  _onInput(event) {
+    this._error = null;
+    this._missing = false;
+    this._status = '';
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    const other = input.name === 'key' && chatSetup.providers.find(({keyPrefix}) => keyPrefix && input.value.trim().startsWith(keyPrefix));
+    if (!other || other.provider === this.provider?.provider || other.isFixed || this._input('url')?.value) return;
+    const key = input.value.trim();
+    input.value = '';
+    this.dispatchEvent(new CustomEvent('ac-provider', {detail: {provider: other.provider, key}, bubbles: true, composed: true}));
+  }
+
+  /** What was entered and differs from what is stored. @returns {{key?: string, baseUrl?: string}} */
+  get _entered() {
+    const key = this._input('key').value.trim();
+    const url = withScheme(this._input('url')?.value.trim() ?? this.provider?.baseUrl ?? '');
+    return {...(key && {key}), ...(url !== (this.provider?.baseUrl ?? '') && {baseUrl: url})};
+  }
+
   /** @param {SubmitEvent} event */
-  async _save(event) {
+  async _submit(event) {
     event.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (event.target);
-    const given = new FormData(form);
-    const key = String(given.get('key') ?? '').trim();
-    const url = String(given.get('url') ?? '').trim();
-    const {provider, baseUrl} = /** @type {Provider} */ (this.provider);
-    const changes = {...(key && {key}), ...(url !== (baseUrl ?? '') && {baseUrl: url})};
-    if (!Object.keys(changes).length) return;
-    if (await this._do(() => chatSetup.keepProvider(provider, changes), 'models.keySaved')) form.reset();
+    const {provider} = /** @type {Provider} */ (this.provider);
+    const entered = this._entered;
+    if (!Object.keys(entered).length) {
+      this._missing = true;
+      this._input('key').focus();
+      return;
+    }
+    const tested = await this._runTest(provider, entered);
+    if (!tested) return;
+    const baseUrl = tested.baseUrl ?? '';
+    const changes = {...(entered.key && {key: entered.key}), ...(baseUrl !== (this.provider?.baseUrl ?? '') && {baseUrl})};
+    await this._save(provider, Object.keys(changes).length ? changes : entered, tested);
+  }
+
+  /** @param {string} provider @param {{key?: string, baseUrl?: string}} entered */
+  async _runTest(provider, entered) {
+    this._work = 'testing';
+    this._error = null;
+    this._hasTestedKey = Boolean(entered.key);
+    this._test = new AbortController();
+    const {signal} = this._test;
+    try {
+      return await chatSetup.testProvider(provider, entered, signal);
+    } catch (error) {
+      if (!signal.aborted) await this._show(/** @type {ApiError} */ (error));
+      return null;
+    } finally {
+      if (this._work === 'testing') this._work = '';
+    }
+  }
+
+  /** The cursor goes to the field that has to be corrected. @param {ApiError} error */
+  async _show(error) {
+    this._error = error;
+    const field = FIELDS[error.type];
+    if (field === 'url') this._showsUrl = true;
+    this._work = '';
+    await this.updateComplete;
+    if (!field) return;
+    this._input(field).focus();
+    this._input(field).select();
+  }
+
+  _force() {
+    const {provider} = /** @type {Provider} */ (this.provider);
+    void this._save(provider, this._entered, null);
+  }
+
+  /** @param {string} provider @param {{key?: string, baseUrl?: string}} changes @param {import('./setup.js').TestedProvider | null} tested */
+  async _save(provider, changes, tested) {
+    if (await this._do(() => chatSetup.keepProvider(provider, changes, tested), 'models.keySaved')) this._input('url')?.blur();
     // whatever came of it, what is secret does not stay in the page
-    /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value = '';
+    if (this._input('key')) this._input('key').value = '';
   }
 
   _drop() {
@@ -86,18 +254,30 @@ export class AcProviderForm extends Localized(LitElement) {
 
   /** @param {() => Promise<void>} work @param {string} done */
   async _do(work, done) {
-    this._isBusy = true;
+    this._work = 'saving';
     this._error = null;
     this._status = '';
     try {
       await work();
       this._status = t(done);
     } catch (error) {
-      this._error = /** @type {import('../client/client.js').ApiError} */ (error);
+      this._error = /** @type {ApiError} */ (error);
       toConfirmation(this, this._error);
     }
-    this._isBusy = false;
+    this._work = '';
     return !this._error;
   }
+}
+
+/** @param {ApiError} error */
+function messageOf(error) {
+  if (error.type === 'invalid_body') return t('models.badAddress');
+  return toldOf(error);
+}
+
+/** An address that was written as people write it: a host without a scheme, on this machine or elsewhere. @param {string} text */
+function withScheme(text) {
+  if (!text || /^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  return `${/^(localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(text) ? 'http' : 'https'}://${text}`;
 }
 customElements.define('ac-provider-form', AcProviderForm);

@@ -77,7 +77,7 @@ export class AcProviderModels extends Localized(LitElement) {
   _renderAsk() {
     if (this.asks && this._isBusy) return html`<p class="notice" aria-busy="true">${t('models.loading')}</p>`;
     if (this.asks && !this._error) return nothing;
-    return html`<button ?disabled=${this._isBusy} aria-busy=${this._isBusy} @click=${this._ask}><ac-icon name=${this._isBusy ? 'loader-circle' : 'search'}></ac-icon>${t(this._isBusy ? 'models.looking' : this._error ? 'models.again' : 'models.askForModels')}</button>`;
+    return html`<button ?disabled=${this._isBusy} aria-busy=${this._isBusy} @click=${this._ask}><ac-icon name=${this._isBusy ? 'loader-circle' : 'search'}></ac-icon>${t(this._isBusy ? 'models.loading' : this._error ? 'models.again' : 'models.askForModels')}</button>`;
   }
 
   _renderError() {

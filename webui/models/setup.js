@@ -18,6 +18,10 @@ import {Store} from '../base/store.js';
  * @property {string | null} baseUrl
  * @property {boolean} hasKey
  * @property {'environment' | 'stored' | null} keyOrigin
+ * @property {boolean} [isFixed]  the environment sets it: what is entered has no effect
+ * @property {Record<string, string>} [addresses]  base URLs of other services like it, by name
+ * @property {string} [keyPrefix]  how its own keys begin
+ * @typedef {{baseUrl: string | null, models: string[], suggested: string | null, isOnlyChoice: boolean}} TestedProvider
  * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  where a kind of server on this machine is looked for
  * @typedef {{kind: string, baseUrl: string, models: string[]}} LocalServer
  */
@@ -99,9 +103,15 @@ export class ChatSetup extends Store {
     this.notify();
   }
 
-  /** Keep a provider's key or address on the server. What is kept is never given back. @param {string} provider @param {{key?: string, baseUrl?: string}} given */
-  async keepProvider(provider, given) {
-    await this._change(() => client.put(`/api/chat/providers/${provider}`, given), {list: provider});
+  /** Ask a provider for its models with a key or an address that is not stored. @param {string} provider @param {{key?: string, baseUrl?: string}} entered @param {AbortSignal} signal @returns {Promise<TestedProvider>} */
+  testProvider(provider, entered, signal) {
+    return client.post(`/api/chat/providers/${provider}/test`, entered, {signal});
+  }
+
+  /** Keep a provider's key or address on the server. What is kept is never given back. @param {string} provider @param {{key?: string, baseUrl?: string}} given @param {TestedProvider | null} tested  what a test found, if there was one */
+  async keepProvider(provider, given, tested) {
+    const next = tested?.isOnlyChoice && tested.suggested ? {use: `${provider}:${tested.suggested}`} : {list: provider};
+    await this._change(() => client.put(`/api/chat/providers/${provider}`, given), next, provider);
   }
 
   /** Forget what is stored of a provider. @param {string} provider */
@@ -146,8 +156,8 @@ export class ChatSetup extends Store {
     await this._change(() => client.put(`/api/chat/models/${encodeURIComponent(name)}`, model), {use: name});
   }
 
-  /** Make a change, and go on; where a person has to confirm it, when they have. @param {() => Promise<unknown>} send @param {NextStep} next */
-  async _change(send, next) {
+  /** Make a change, and go on; where a person has to confirm it, when they have. @param {() => Promise<unknown>} send @param {NextStep} next @param {string} [provider]  whose key or address it is */
+  async _change(send, next, provider = '') {
     try {
       await send();
     } catch (error) {
@@ -156,6 +166,7 @@ export class ChatSetup extends Store {
       throw error;
     }
     await this.load();
+    this.refused.delete(provider); // it is asked with what counts from now on
     this._goOn(next);
   }
 

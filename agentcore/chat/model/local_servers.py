@@ -1,4 +1,4 @@
-"""Model servers on this machine, looked for when a person asks: at the usual ports of loopback, and nowhere else."""
+"""Model servers on this machine, looked for at the usual ports of loopback, and nowhere else."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import aiohttp
 
-from agentcore.chat.model.provider_models import names_in, read_answer
+from agentcore.chat.model.provider_models import can_talk, names_in, read_answer
 
 
 class Place(NamedTuple):
@@ -18,11 +18,16 @@ class Place(NamedTuple):
 
 
 class LocalServer(NamedTuple):
-    """A server that answered, with the models that it has."""
+    """A server that answered, with its models for conversations."""
 
     kind: str
     base_url: str
     models: list[str]
+
+    @property
+    def label(self) -> str:
+        """The name of this kind of server for users."""
+        return next((place.label for place in PLACES if place.kind == self.kind), self.kind)
 
 
 PLACES = (
@@ -30,6 +35,10 @@ PLACES = (
     Place("lm_studio", "http://127.0.0.1:1234/v1", "LM Studio"),
     Place("llama_cpp", "http://127.0.0.1:8080/v1", "llama.cpp"),
     Place("vllm", "http://127.0.0.1:8000/v1", "vLLM"),
+    Place("jan", "http://127.0.0.1:1337/v1", "Jan"),
+    Place("gpt4all", "http://127.0.0.1:4891/v1", "GPT4All"),
+    Place("koboldcpp", "http://127.0.0.1:5001/v1", "KoboldCpp"),
+    Place("docker", "http://127.0.0.1:12434/engines/v1", "Docker Model Runner"),
 )
 """The defaults of these servers."""
 
@@ -51,6 +60,7 @@ async def _ask(client: aiohttp.ClientSession, place: Place) -> LocalServer | Non
         async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
             if response.status != 200:  # noqa: PLR2004 - HTTP's OK
                 return None
-            return LocalServer(place.kind, place.base_url, names_in(await read_answer(response)))
+            names = names_in(await read_answer(response))
+            return LocalServer(place.kind, place.base_url, [name for name in names if can_talk(name)])
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return None  # something else listens there, or nothing does

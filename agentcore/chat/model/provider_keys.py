@@ -60,6 +60,10 @@ class ProviderKeys:
                 merged[PROVIDERS[provider].base_url_variable] = stored.base_url
         return merged
 
+    def is_fixed(self, provider: ProviderName) -> bool:
+        """True when the environment sets this provider, so that stored keys and addresses have no effect."""
+        return PROVIDERS[provider].is_in(self._environ)
+
     def origin(self, provider: ProviderName) -> KeyOrigin | None:
         """Where the key of a provider comes from; None: there is none."""
         if PROVIDERS[provider].is_in(self._environ):
@@ -78,9 +82,11 @@ class ProviderKeys:
     def with_entered(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> StoredProvider:
         """What would be kept with a key, or an address, or both, in place of what is.
 
-        An address that comes without a key takes the old key's place too: the key was meant for another one.
+        An address that comes without a key takes the old key's place too: the key was meant for another one. An empty
+        address is the provider's own.
         """
-        return StoredProvider(key=key, base_url=base_url if base_url is not None else self.stored(provider).base_url)
+        address = self.stored(provider).base_url if base_url is None else base_url or None
+        return StoredProvider(key=key, base_url=address)
 
     async def replace(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
         """Keep one thing in place of another; nothing is kept in place of what a person was not shown.

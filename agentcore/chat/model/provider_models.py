@@ -38,7 +38,7 @@ async def ask_for_models(
     try:
         return names_in(content)
     except ValueError as exc:
-        raise _not_listed(_base_of(provider, base_url)) from exc
+        raise _not_listed(_base_of(provider, base_url), is_web_page=_is_web_page(content)) from exc
 
 
 async def ask_for_list(provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float) -> bytes:
@@ -101,9 +101,14 @@ def names_in(content: bytes) -> list[str]:
     return [valid_text(name) for name in names if isinstance(name, str)][:_MODELS_SHOWN]
 
 
+def can_talk(name: str) -> bool:
+    """True unless the name is that of a model for something else than conversations, such as embeddings."""
+    return _NO_TALK.search(name) is None
+
+
 def those_that_talk_first(names: Sequence[str]) -> list[str]:
     """Models in their provider's order, those that do other things than talk behind the others."""
-    return sorted(names, key=lambda name: _NO_TALK.search(name) is not None)
+    return sorted(names, key=lambda name: not can_talk(name))
 
 
 def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
@@ -114,7 +119,7 @@ def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
     dated = sorted(
         name for name in names if re.fullmatch(re.escape(usual) + r"-\d{8}|" + re.escape(usual) + "-latest", name)
     )
-    return dated[-1] if dated else next((name for name in names if not _NO_TALK.search(name)), None)
+    return dated[-1] if dated else next((name for name in names if can_talk(name)), None)
 
 
 def _refused(status: int, base: str) -> ToolError:
@@ -132,6 +137,11 @@ def _refused(status: int, base: str) -> ToolError:
     return ToolError("provider_failed", message, retryable=True, **context)
 
 
-def _not_listed(base: str) -> ToolError:
+def _is_web_page(content: bytes) -> bool:
+    return content.lstrip()[:16].lower().startswith((b"<!doctype", b"<html"))
+
+
+def _not_listed(base: str, *, is_web_page: bool = False) -> ToolError:
     message = f"{base} has no list of models. Look at the address, or name a model under models in app.json."
-    return ToolError("models_not_listed", message, base_url=base)
+    context: dict[str, Any] = {"reason": "web_page"} if is_web_page else {}
+    return ToolError("models_not_listed", message, base_url=base, address=address_of(base), **context)

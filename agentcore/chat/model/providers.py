@@ -20,6 +20,8 @@ class Provider:
         models_path: Where below an address the list of its models is.
         key_header: The header that carries the key, and what stands before the key in it.
         headers: What it wants with every request besides.
+        addresses: Base URLs of other services that speak its protocol, by name, offered where an address is entered.
+        key_prefix: How its own keys begin, by which one that was entered for another provider is recognised.
         key_variable: The environment variable of its key.
         base_url_variable: The environment variable of another address.
         usual_model: What is asked at its own address when nobody has named a model.
@@ -37,6 +39,8 @@ class Provider:
     models_path: str
     key_header: tuple[str, str]
     headers: Mapping[str, str]
+    addresses: Mapping[str, str]
+    key_prefix: str
     key_variable: str
     base_url_variable: str
     usual_model: str
@@ -71,6 +75,18 @@ OPENAI = Provider(
     models_path="/models",
     key_header=("Authorization", "Bearer "),
     headers={},
+    addresses={
+        "DeepSeek": "https://api.deepseek.com/v1",
+        "Gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+        "Groq": "https://api.groq.com/openai/v1",
+        "Mistral": "https://api.mistral.ai/v1",
+        "Moonshot": "https://api.moonshot.cn/v1",
+        "OpenRouter": "https://openrouter.ai/api/v1",
+        "Qwen": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "SiliconFlow": "https://api.siliconflow.cn/v1",
+        "xAI": "https://api.x.ai/v1",
+    },
+    key_prefix="",
     key_variable="OPENAI_API_KEY",
     base_url_variable="OPENAI_BASE_URL",
     usual_model="gpt-5",
@@ -90,6 +106,8 @@ ANTHROPIC = Provider(
     models_path="/v1/models?limit=1000",
     key_header=("x-api-key", ""),
     headers={"anthropic-version": "2023-06-01"},
+    addresses={},
+    key_prefix="sk-ant-",
     key_variable="ANTHROPIC_API_KEY",
     base_url_variable="ANTHROPIC_BASE_URL",
     usual_model="claude-sonnet-4-5",

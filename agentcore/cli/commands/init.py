@@ -1,6 +1,7 @@
 """`agentcore init`: a first app.json."""
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -16,7 +17,8 @@ _WORKSPACE = "workspace"
 def init(folder: Path) -> None:
     """Write an app.json that lists the installed modules, and make the folder that tools may work in.
 
-    An app.json that is there already is never overwritten.
+    An app.json that is there already is never overwritten. The output says whether a model server was found on this
+    machine, or a key is set, and ends with the next command.
 
     \b
     Examples:
@@ -41,4 +43,25 @@ def init(folder: Path) -> None:
         raise CliError(f"cannot write {path}: {exc.strerror}") from exc
     listed = f"the installed modules: {', '.join(names)}" if names else "no modules, because none is installed"
     click.echo(f"Wrote {path} with {listed}.")
-    click.echo("Start the server with: agentcore serve --open")
+    click.echo(f"Model: {_model_status(path)}")
+    click.echo(f"Next: {_next_command(path)}")
+
+
+def _model_status(path: Path) -> str:
+    """Which model a chat would use, or what is missing and the next step."""
+    import asyncio
+
+    from agentcore.chat import ChatSettings, find_model_status
+    from agentcore.chat.model import ProviderKeys
+    from agentcore.store.state import locate_state_dir
+
+    keys = ProviderKeys(locate_state_dir(path), os.environ)
+    status = asyncio.run(find_model_status(ChatSettings.read(None, None, keys.environ()), keys))
+    return f"{status.summary} {status.next_step}".rstrip()
+
+
+def _next_command(path: Path) -> str:
+    """The command that starts the server, as the user has to type it in the current folder."""
+    from agentcore.cli.terminal.own_command import own_command
+
+    return own_command("serve --open", path)

@@ -1,8 +1,10 @@
 """`agentcore serve`: the server."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from agentcore.cli.lazy import quick_imports
 from agentcore.cli.options import config_option, is_verbose
 
 if TYPE_CHECKING:
+    from agentcore.cli.start.start_block import StartBlock
     from agentcore.server.serve import Console
 
 
@@ -71,9 +74,10 @@ def serve(
 ) -> None:
     """Start the modules and serve the page, the API and its events, until Ctrl-C.
 
-    On a terminal, it prints addresses with codes that log in once: for the page, and for the approval view on an
-    origin of its own, where calls that need a person are decided on. They are asked about at the terminal too; type
-    `help` for what else can be typed. Elsewhere it logs JSON lines, and `server_ready` has the addresses.
+    On a terminal, it shows the address, a link that logs in once, the folder, the model that chats use and what is
+    missing. Calls that need your approval are asked about there too; type `help` for what else can be typed. The log
+    goes to a file (`agentcore logs`), and with `agentcore -v serve` to the terminal as well. Elsewhere it logs JSON
+    lines, and `server_ready` has the addresses.
 
     \b
     Examples:
@@ -87,20 +91,38 @@ def serve(
         from agentcore.host import load_config
         from agentcore.host.containment import bounded_runner
         from agentcore.host.process_privacy import keep_secrets
-        from agentcore.server.logging import configure_logging, keep_log
-        from agentcore.server.serve import log
+        from agentcore.server.logging import configure_logging, keep_log, log_to_file_only
+        from agentcore.server.serve import RunningServer, log
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state import StateDir
 
     keep_secrets()
-    configure_logging(level="debug" if is_verbose() else "info")
+    console = _console()
+    block = _start_block(config_path, has_console=console is not None)
+    shows_log = block is None or is_verbose() or not sys.stderr.isatty()
+    if block is None or shows_log:
+        configure_logging(level="debug" if is_verbose() else "info")
+    else:
+        log_to_file_only(block.show_log_line)
     config = load_config(config_path, os.environ)
     for notice in config.notices:
         log.warning("config_notice", notice=notice)
     roots = prepare_roots(config)
     if approver_code_file is not None:
         _refuse_readable(approver_code_file, roots)
-    with StateDir.open(config.file, roots) as state, keep_log(state.path), bounded_runner() as runner:
+
+    async def on_ready(server: RunningServer) -> None:
+        if opens_page:
+            await asyncio.to_thread(_open_browser, server.host.state.path, server.create_login_link())
+        if block is not None:
+            await block.show_ready(server)
+
+    with (
+        StateDir.open(config.file, roots) as state,
+        keep_log(state.path),
+        _ended(block),
+        bounded_runner() as runner,
+    ):
         runner.run(
             run_server(
                 config,
@@ -109,15 +131,36 @@ def serve(
                 port=port,
                 approval_port=approval_port,
                 allow_remote=allow_remote,
-                terminal=sys.stdout if sys.stdout.isatty() else None,
                 approver_code_file=approver_code_file,
-                on_ready=(lambda address: _open_browser(state.path, address)) if opens_page else None,
-                console=_console(),
+                on_listening=None if block is None else block.show_start,
+                on_ready=on_ready,
+                on_installation=None if block is None else block.show_sentence,
+                console=console,
                 lives_for_clients=lives_for_clients,
                 installs_missing=installs_missing,
                 before_modules=_silently(load_certificates) if lives_for_clients else load_certificates,
             )
         )
+
+
+def _start_block(config_path: Path, *, has_console: bool) -> "StartBlock | None":
+    """What is shown on the terminal; None: stdout is none."""
+    if not sys.stdout.isatty():
+        return None
+    from agentcore.cli.start.start_block import StartBlock
+    from agentcore.cli.terminal.own_command import own_command
+
+    return StartBlock(sys.stdout, lambda arguments: own_command(arguments, config_path), has_console=has_console)
+
+
+@contextmanager
+def _ended(block: "StartBlock | None") -> Iterator[None]:
+    """Show at the end what was to be part of a block that never came."""
+    try:
+        yield
+    finally:
+        if block is not None:
+            block.show_unshown()
 
 
 def _silently(work: Callable[[], None]) -> Callable[[], None]:

@@ -6,6 +6,8 @@ lines of other threads leave at once.
 
 import asyncio
 import atexit
+import io
+import json
 import logging
 import sys
 import threading
@@ -67,6 +69,25 @@ class LineWriter:
                 self._flush()
             except (OSError, ValueError):
                 pass  # nobody reads the log (any more); the record of calls is kept elsewhere
+
+
+class FileOnlyWriter(LineWriter):
+    """Writes lines into the log file alone, and reports warnings and errors to the user's terminal.
+
+    Args:
+        on_urgent: Gets each warning and error as a mapping; called in the thread that logs it.
+    """
+
+    def __init__(self, on_urgent: Callable[[Mapping[str, Any]], None]) -> None:
+        super().__init__(io.StringIO())
+        self._write = lambda _data: None
+        self._on_urgent = on_urgent
+
+    def write(self, line: bytes, *, is_urgent: bool) -> None:
+        """Write one line, which ends with a line end."""
+        super().write(line, is_urgent=is_urgent)
+        if is_urgent:
+            self._on_urgent(json.loads(line))
 
 
 def line_logger(level: int) -> type[structlog.BoundLoggerBase]:

@@ -1,4 +1,4 @@
-"""Where log lines go: a console format on a terminal, JSON lines elsewhere, secrets masked in both.
+"""Where log lines go: a console format on a terminal, or the log file alone; JSON elsewhere; secrets are masked.
 
 structlog writes lines by itself: the standard library's logging, through which the lines of other packages come, is
 not on that way.
@@ -7,7 +7,7 @@ not on that way.
 import logging
 import re
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,7 +16,7 @@ import structlog
 
 from agentcore.host.containment import traceback_of
 from agentcore.secrets import mask_line
-from agentcore.server.logging.json_lines import LineWriter, exception_in, line_logger, line_of, whose
+from agentcore.server.logging.json_lines import FileOnlyWriter, LineWriter, exception_in, line_logger, line_of, whose
 from agentcore.store.state import LogFile
 
 EventDict = MutableMapping[str, Any]
@@ -83,15 +83,29 @@ def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None 
             cache_logger_on_first_use=True,
         )
     else:
-        writer = _kept.writer = LineWriter(target)
-        writer.file = _kept.file
-        structlog.configure(
-            processors=[],
-            wrapper_class=line_logger(LEVELS[level]),
-            logger_factory=lambda *_: writer,
-            cache_logger_on_first_use=True,
-        )
+        _write_json_lines(LineWriter(target), LEVELS[level])
     _route_standard_logging(LEVELS[level])
+
+
+def _write_json_lines(writer: LineWriter, level: int) -> None:
+    _kept.writer = writer
+    writer.file = _kept.file
+    structlog.configure(
+        processors=[],
+        wrapper_class=line_logger(level),
+        logger_factory=lambda *_: writer,
+        cache_logger_on_first_use=True,
+    )
+
+
+def log_to_file_only(on_urgent: Callable[[Mapping[str, Any]], None]) -> None:
+    """Set up logging for a server whose terminal shows no log lines: they go to the log file (`keep_log`) alone.
+
+    Args:
+        on_urgent: Gets each warning and error, so that a user can be shown a sentence; called in any thread.
+    """
+    _write_json_lines(FileOnlyWriter(on_urgent), logging.INFO)
+    _route_standard_logging(logging.INFO)
 
 
 def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -20,6 +20,7 @@ from agentcore.server.page.settings_view import not_written, settings_proposal
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictWireModel
 
+_ADDRESS_OR_OWN = r"^(https?://[^\s/?#@]+(/[^\s?#]*)?)?$"
 _ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"
 _MODEL_NAME = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -28,7 +29,9 @@ class ProviderBody(StrictWireModel):
     """A key, or an address, or both; an address alone takes the place of the key as well."""
 
     key: Annotated[SecretStr | None, Field(min_length=1, max_length=1000)] = None
-    base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
+    base_url: Annotated[
+        str | None, Field(pattern=_ADDRESS_OR_OWN, max_length=1000, description="Empty: the provider's own address.")
+    ] = None
 
     @model_validator(mode="after")
     def _something(self) -> "ProviderBody":
@@ -68,6 +71,15 @@ class ProviderModels(BaseModel):
 
     models: list[str]
     suggested: Annotated[str | None, Field(description="The one to begin with; null: there is none.")]
+
+
+class TestedProvider(StrictWireModel):
+    """A key and an address that work; they are not stored yet."""
+
+    base_url: Annotated[str | None, Field(description="The address to store, corrected if need be; null: its own.")]
+    models: list[str]
+    suggested: Annotated[str | None, Field(description="The model to start with; null: there is none.")]
+    is_only_choice: Annotated[bool, Field(description="True when the suggested model can be used without asking.")]
 
 
 class ChosenBody(StrictWireModel):
@@ -130,6 +142,19 @@ async def ask_provider(exchange: Exchange) -> Answer:
     provider = _provider(exchange)
     models = await _setup(exchange).models_of(provider)
     return Answer(to_json({"models": models, "suggested": suggested(provider, models)}))
+
+
+async def test_entered_provider(exchange: Exchange) -> Answer:
+    """Ask a provider for its models with a key or an address that is not stored."""
+    body: ProviderBody = exchange.body
+    tested = await _setup(exchange).test(_provider(exchange), body.key, body.base_url)
+    view = TestedProvider(
+        base_url=tested.base_url,
+        models=tested.models,
+        suggested=tested.suggested,
+        is_only_choice=tested.is_only_choice,
+    )
+    return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
 
 
 async def choose_model(exchange: Exchange) -> Answer:
@@ -208,6 +233,15 @@ ROUTES = (
         "Keep the key or the address of a provider; it is never given back.",
         action="change_settings",
         body=ProviderBody,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_PROVIDER}/test",
+        test_entered_provider,
+        "Ask a provider for its models with a key or an address that is not stored, and store nothing.",
+        action="change_settings",
+        body=ProviderBody,
+        answer=TestedProvider,
     ),
     ServerRoute("DELETE", _PROVIDER, forget_provider, "Forget the key of a provider.", action="change_settings"),
     ServerRoute(

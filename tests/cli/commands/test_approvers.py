@@ -13,7 +13,7 @@ pytestmark = pytest.mark.spec("K11", "S2")
 def terminal(on_terminal):
     """The terminal of a server."""
     terminal = on_terminal("serve")
-    terminal.expect("server_ready")
+    terminal.expect_server()
     return terminal
 
 

@@ -23,6 +23,18 @@ def test_app_json_that_is_there_is_never_overwritten(place):
     assert (place.folder / "app.json").read_bytes() == before
 
 
+def test_output_says_what_a_chat_would_use_and_ends_with_the_next_command(empty_place):
+    lines = empty_place.run("init", environ={"OPENAI_API_KEY": "sk-secret-1"}).out.splitlines()
+    assert lines[-2] == "Model: gpt-5 (OpenAI-compatible, with the key in OPENAI_API_KEY)"
+    assert lines[-1] == "Next: agentcore serve --open"
+
+
+def test_next_command_names_an_app_json_elsewhere(empty_place):
+    lines = empty_place.run("init", "deep").out.splitlines()
+    assert lines[-2].startswith("Model: ")
+    assert lines[-1] == "Next: agentcore serve --open --config deep/app.json"
+
+
 def test_folder_is_made(empty_place):
     assert empty_place.run("init", "deep/er").code == 0
     assert (empty_place.folder / "deep" / "er" / "app.json").is_file()

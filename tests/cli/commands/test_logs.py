@@ -95,9 +95,9 @@ def test_log_goes_on_over_restarts_and_follows_what_comes(talker, start_server):
         following.communicate()
 
 
-def test_terminal_of_the_server_shows_a_traceback_whole_and_keeps_the_log_too(talker, on_terminal):
-    terminal = on_terminal("serve")
-    terminal.expect("server_ready")
+def test_verbose_server_shows_a_traceback_whole_on_its_terminal_and_in_the_log_file(talker, on_terminal):
+    terminal = on_terminal("-v", "serve")
+    terminal.expect_server()
     talker.run("call", "talker_fail")
     shown = terminal.expect("ZeroDivisionError: never <U+001B>[31mred").replace("\r\n", "\n")
     assert "in talker_fail\n    return self._deeper()\n" in shown

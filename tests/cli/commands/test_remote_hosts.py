@@ -17,7 +17,7 @@ _CODE = re.compile(r"approval view of \S+: ([0-9A-Z]{5}-[0-9A-Z]{5})")
 def terminal(on_terminal):
     """The terminal of a server."""
     terminal = on_terminal("serve")
-    terminal.expect("server_ready")
+    terminal.expect_server()
     return terminal
 
 

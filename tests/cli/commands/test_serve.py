@@ -57,12 +57,9 @@ def test_port_that_is_taken_is_an_error_that_says_what_to_do(place):
 
 
 @pytest.mark.spec("S1")
-def test_on_a_terminal_it_prints_an_address_with_a_code(on_terminal):
+def test_on_a_terminal_codes_for_browsers_and_clients_can_be_typed(on_terminal):
     terminal = on_terminal("serve")
-    terminal.expect("#code=")
-    terminal.expect("&page=")
-    terminal.expect("#code=")
-    terminal.expect("server_ready")
+    terminal.expect_server()
     terminal.type("code\n")
     terminal.expect("approval view  http://127.0.0.1:")
     terminal.expect("#code=")

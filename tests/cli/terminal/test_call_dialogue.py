@@ -68,7 +68,7 @@ def server_asked(model, on_terminal, notes, editor):
     model.say("", MILK)
     model.say("that was it")
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     client = on_terminal("chat", "note it")
     server.expect_question()
     return server, client

@@ -94,7 +94,7 @@ def test_nothing_that_is_pushed_at_the_server_decides_edits_or_tells_the_model_s
     """An editor would run what is pushed into it; a reason is told to the model as the person's word."""
     place.environ |= {"EDITOR": "touch edited", "VISUAL": ""}
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     client = on_terminal("call", "clock_set", "zone=Bonn")
     server.expect_question()
     push(server, f"{line}\n")
@@ -109,7 +109,7 @@ def test_nothing_that_is_pushed_at_the_server_decides_edits_or_tells_the_model_s
 @pushes
 def test_pushed_resume_takes_no_calls(place, on_terminal, push):
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     assert place.run("stop").code == 0
     push(server, "resume\nyes\nyes 0000\n")
     server.expect_question()

@@ -67,7 +67,7 @@ def test_terminal_gets_colours(on_terminal):
 @pytest.mark.parametrize(("answer", "code", "said"), [("y", 0, "Approved."), ("n", 1, "Rejected.")])
 def test_call_of_a_client_is_decided_at_the_terminal_of_the_server(place, on_terminal, answer, code, said):
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     client = on_terminal(*SET)
     assert "clock_set" in server.expect_question()
     server.decide(answer)
@@ -78,7 +78,7 @@ def test_call_of_a_client_is_decided_at_the_terminal_of_the_server(place, on_ter
 @pytest.mark.spec("S2")
 def test_call_that_went_away_is_taken_from_the_terminal_of_the_server(place, on_terminal):
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     client = on_terminal(*SET)
     server.expect_question()
     client.type("\x03")
@@ -91,7 +91,7 @@ def test_call_that_went_away_is_taken_from_the_terminal_of_the_server(place, on_
 @pytest.mark.spec("S7")
 def test_stop_and_resume_at_the_terminal_of_the_server(place, on_terminal):
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     server.type("stop\n")
     server.expect("`resume` takes calls again")
     assert place.run("call", "clock_now").code == 1
@@ -103,7 +103,7 @@ def test_stop_and_resume_at_the_terminal_of_the_server(place, on_terminal):
 
 def test_unknown_word_at_the_terminal_of_the_server_is_explained(on_terminal):
     server = on_terminal("serve")
-    server.expect("server_ready")
+    server.expect_server()
     server.type("what\n")
     server.expect("? shows what can be typed")
     server.type("help\n")

@@ -10,7 +10,7 @@ import warnings
 import pytest
 import structlog
 
-from agentcore.server.logging.setup import configure_logging
+from agentcore.server.logging.setup import configure_logging, keep_log, log_to_file_only
 
 
 @pytest.fixture
@@ -98,3 +98,18 @@ def test_log_that_nobody_reads_ends_nothing():
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     process.stderr.close()
     assert process.wait(60) == 7
+
+
+def test_log_of_a_terminal_goes_to_the_file_alone_and_warnings_are_reported(configured, tmp_path, capfd):
+    configured()
+    reported = []
+    with keep_log(tmp_path):
+        log_to_file_only(reported.append)
+        structlog.get_logger("quiet").info("module_ready", tools=3)
+        structlog.get_logger("quiet").warning("disk_low", token="hunter2")
+        logging.getLogger("some.package").error("it failed")
+    lines = [json.loads(line) for line in (tmp_path / "logs" / "server.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in lines] == ["module_ready", "disk_low", "it failed"]
+    assert reported == lines[1:]
+    assert "hunter2" not in str(lines)
+    assert capfd.readouterr() == ("", "")

@@ -8,7 +8,7 @@ from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError,
 from agentcore.api.context import Principal
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.requirements import missing_lines
-from agentcore.server.missing import handle_missing
+from agentcore.server.missing import install_missing
 from agentcore.store.record import RecordFilter
 from agentcore.testing import EventLog
 from agentcore.testing.hosting import HostPlan, running_host
@@ -383,19 +383,11 @@ async def test_a_wrong_description_fails_the_module_and_names_the_field(make_ser
     assert f"{field} of a requirement of module 'printer'" in record.reason
 
 
-async def test_the_server_reports_what_is_missing_after_its_start(server):
-    lines = []
-    await handle_missing(server.running.host, lines.append, installs=False)
-    assert lines == [
-        "Printing press: not installed. Printing needs one.",
-        "Install it with: agentcore press install (about 170 MB)",
-    ]
-
-
 async def test_in_a_container_the_server_installs_it_by_itself_and_says_so(server, press):
     lines = []
     press.may_finish.set()
-    await handle_missing(server.running.host, lines.append, installs=True)
+    await server.running.host.requirements.check()
+    await install_missing(server.running.host, lines.append)
     assert lines == [
         "Installing in the background: Printing press (about 170 MB). The server can be used meanwhile.",
         "Installed: Printing press: /usr/bin/press",
@@ -403,20 +395,21 @@ async def test_in_a_container_the_server_installs_it_by_itself_and_says_so(serve
     assert await print_page(server) is None
 
 
-async def test_where_that_fails_the_reason_and_the_command_are_printed(start):
+async def test_where_that_fails_the_reason_is_shown(start):
     press = Press("install_fails")
     server = await start([Printer(press)])
     lines = []
     press.may_finish.set()
-    await handle_missing(server.running.host, lines.append, installs=True)
+    await server.running.host.requirements.check()
+    await install_missing(server.running.host, lines.append)
     assert lines[1] == "Printing press could not be installed: the download was refused (404)"
-    assert lines[-1] == "Install it with: agentcore press install (about 170 MB)"
 
 
 async def test_what_is_only_recommended_or_was_declined_is_not_installed_by_itself(start):
     press = Press(is_required=False)
     server = await start([Printer(press)])
     lines = []
-    await handle_missing(server.running.host, lines.append, installs=True)
+    await server.running.host.requirements.check()
+    await install_missing(server.running.host, lines.append)
     assert not press.has_started.is_set()
-    assert len(lines) == 2
+    assert lines == []

@@ -40,7 +40,7 @@ async def test_chat_is_renamed_in_place_and_deleted_after_a_question(open_chat):
     await link.hover()
     await chat.page.get_by_role("button", name="Delete “Greetings”").click()
     await chat.page.locator("ac-confirm").get_by_role("button", name="Delete").click()
-    await expect(chat.page.get_by_text("Your chats will stand here.")).to_be_visible()
+    await expect(chat.page.get_by_text("Your chats will appear here.")).to_be_visible()
     await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
 
 

@@ -1,6 +1,8 @@
 """Where no model is set up: what the page says, and the ways to one."""
 
+import asyncio
 import json
+import re
 
 import pytest
 from playwright.async_api import expect
@@ -22,16 +24,16 @@ async def test_page_without_a_model_says_what_to_do_and_still_calls_tools(open_c
     await expect(chat.card.get_by_role("button", name="pantry_list")).to_contain_text("done")
 
 
-async def test_servers_are_looked_for_only_when_a_person_asks(open_chat):
-    chat = await open_chat(has_model=False)
-    asked = []
-    chat.page.on("request", lambda request: asked.append(request.url))
-    await chat.page.get_by_role("button", name="Anthropic").click()
-    await expect(chat.page.get_by_role("heading", name="Anthropic")).to_be_visible()
-    assert not [url for url in asked if "local-servers" in url]
-    await chat.page.get_by_role("button", name="On this machine").click()
-    await expect(chat.page.get_by_text("No model server answers on this machine.")).to_be_visible()
-    assert [url for url in asked if "local-servers" in url]
+async def enter(chat, key="", address=""):
+    """Enter a key and an address, and connect."""
+    form = chat.page.locator("ac-provider-form")
+    if address and not await form.get_by_label("Base URL").count():
+        await form.get_by_role("button", name="Another base URL").click()
+    if key:
+        await form.get_by_label("API key").fill(key)
+    if address:
+        await form.get_by_label("Base URL").fill(address)
+    await form.get_by_role("button", name="Connect", exact=True).click()
 
 
 async def confirm(chat):
@@ -50,9 +52,7 @@ async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmat
     provider.listed = {"data": [{"id": name} for name in ("text-embedding-3", "small", "large")]}
     chat = await open_chat(has_model=False)
     chat.ui.allowed_errors.append("403")
-    await chat.page.get_by_label("API key").fill(SECRET)
-    await chat.page.get_by_label("Address").fill(f"{provider.url}/v1")
-    await chat.page.get_by_role("button", name="Save").click()
+    await enter(chat, SECRET, f"{provider.url}/v1")
     await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
     await confirm(chat)
     await expect(chat.page.get_by_role("heading", name="Choose a model")).to_be_visible()
@@ -72,12 +72,94 @@ async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmat
     await expect(other.get_by_role("button", name="openai:large")).to_be_visible()
 
 
+@pytest.mark.spec("C5")
+async def test_only_model_of_a_provider_is_used_without_a_choice(open_chat, provider):
+    provider.listed = {"data": [{"id": "small"}]}
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("403")
+    await enter(chat, SECRET, provider.url.removeprefix("http://"))
+    await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    await expect(chat.box).to_be_focused()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert provider.requests[0]["model"] == "small"
+
+
+@pytest.mark.parametrize(
+    ("status", "listed", "field", "text"),
+    [
+        (401, {}, "API key", "The provider refused the key."),
+        (404, {}, "Base URL", "has no list of models at this path"),
+        (200, {"data": []}, "Base URL", "it has no models"),
+    ],
+)
+async def test_what_does_not_work_is_said_at_its_field_and_nothing_is_stored(
+    open_chat, provider, status, listed, field, text
+):
+    provider.list_status, provider.listed = status, listed
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("400")
+    await enter(chat, "sk-wrong", f"{provider.url}/v1")
+    entered = chat.page.locator("ac-provider-form").get_by_label(field)
+    await expect(entered).to_be_focused()
+    await expect(entered).to_have_attribute("aria-invalid", "true")
+    await expect(entered).to_have_accessible_description(re.compile(re.escape(text)))
+    await expect(chat.page.locator("ac-provider-form").get_by_role("alert")).to_have_count(1)
+    assert not chat.ui.host.policy_changes.waiting
+    await entered.press_sequentially("x")
+    await expect(chat.page.locator("ac-provider-form").get_by_role("alert")).to_have_count(0)
+
+
+async def test_form_without_anything_in_it_asks_for_a_key(open_chat):
+    chat = await open_chat(has_model=False)
+    await enter(chat)
+    await expect(chat.page.get_by_label("API key")).to_be_focused()
+    await expect(chat.page.get_by_label("API key")).to_have_accessible_description(re.compile("Enter a key"))
+
+
+async def test_test_that_takes_long_can_be_cancelled(open_chat, provider):
+    chat = await open_chat(has_model=False)
+    going = asyncio.Event()
+
+    async def wait(route):
+        going.set()  # it is never answered
+
+    await chat.page.route("**/api/chat/providers/openai/test", wait)
+    await enter(chat, "sk-1", f"{provider.url}/v1")
+    await expect(chat.page.get_by_role("button", name="Testing…")).to_be_disabled()
+    await asyncio.wait_for(going.wait(), 30)
+    await chat.page.locator("ac-provider-form").get_by_role("button", name="Cancel").click()
+    await expect(chat.page.get_by_role("button", name="Connect", exact=True)).to_be_enabled()
+    await expect(chat.page.get_by_label("API key")).to_have_value("sk-1")
+
+
+async def test_key_of_another_provider_goes_to_its_form(open_chat):
+    chat = await open_chat(has_model=False)
+    await chat.page.get_by_label("API key").fill("sk-ant-entered")
+    await expect(chat.page.get_by_role("button", name="Anthropic")).to_have_attribute("aria-pressed", "true")
+    await expect(chat.page.get_by_label("API key")).to_have_value("sk-ant-entered")
+    await expect(chat.page.get_by_label("API key")).to_be_focused()
+
+
+async def test_page_opens_on_the_way_to_a_model_and_with_one_on_the_message_box(open_chat):
+    chat = await open_chat()
+    await chat.page.goto(chat.ui.address)
+    await expect(chat.box).to_be_focused()
+    assert chat.page.url.endswith("#/chats")
+    other = await open_chat(has_model=False)
+    await other.page.goto(other.ui.address)
+    await expect(other.page.get_by_role("heading", name="Connect a model")).to_be_visible()
+
+
 async def test_provider_without_a_list_takes_the_name_of_a_model(open_chat, provider):
     provider.list_status = 404
     chat = await open_chat(has_model=False)
     chat.ui.allowed_errors += ["403", "400"]
-    await chat.page.get_by_label("Address").fill(f"{provider.url}/v1")
-    await chat.page.get_by_role("button", name="Save").click()
+    await enter(chat, address=f"{provider.url}/v1")
+    await chat.page.get_by_role("button", name="Save anyway").click()
     await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
     await confirm(chat)
     await chat.page.get_by_label("Name of the model").fill("my-model")
@@ -88,14 +170,30 @@ async def test_provider_without_a_list_takes_the_name_of_a_model(open_chat, prov
     assert provider.requests[0]["model"] == "my-model"
 
 
+def look_at(chat, *places):
+    """Have model servers looked for at these addresses."""
+    chat.ui.server.server.app.dispatcher.parts.chat.setup.places = places
+
+
+async def test_server_that_is_started_later_appears_by_itself(open_chat, provider):
+    chat = await open_chat(has_model=False)
+    look_at(chat, Place("ollama", "http://127.0.0.1:9/v1", "Ollama"))
+    await chat.page.reload()
+    await expect(chat.page.get_by_text("No model server is running on this machine. Start one (Ollama")).to_be_visible()
+    provider.listed = {"data": []}
+    look_at(chat, Place("ollama", f"{provider.url}/v1", "Ollama"))
+    await expect(chat.page.get_by_text("Ollama is running, but it has no chat model.").last).to_be_visible()
+    provider.listed = {"data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}]}
+    await expect(chat.page.get_by_role("button", name="Use: qwen3:8b")).to_be_visible()
+    await expect(chat.page.get_by_role("button", name="Use: nomic-embed-text")).to_have_count(0)
+
+
 async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmation(open_chat, provider):
     provider.listed = {"data": [{"id": "qwen3:8b"}]}
     chat = await open_chat(has_model=False)
     chat.ui.allowed_errors.append("403")
-    setup = chat.ui.server.server.app.dispatcher.parts.chat.setup
-    setup.places = (Place("ollama", f"{provider.url}/v1", "Ollama"), Place("vllm", "http://127.0.0.1:9/v1", "vLLM"))
+    look_at(chat, Place("ollama", f"{provider.url}/v1", "Ollama"), Place("vllm", "http://127.0.0.1:9/v1", "vLLM"))
     await chat.page.reload()
-    await chat.page.get_by_role("button", name="On this machine").click()
     await chat.page.get_by_role("button", name="Use: qwen3:8b").click()
     await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
     await confirm(chat)
@@ -152,12 +250,11 @@ async def test_key_that_is_refused_is_replaced_where_the_error_stands(open_chat,
     await chat.say("hi")
     await expect(chat.shown.get_by_role("heading", name="The provider refused the key")).to_be_visible()
     await chat.shown.get_by_label("API key").fill(SECRET)
-    await chat.shown.get_by_role("button", name="Save").click()
-    await expect(chat.shown.get_by_text("This waits for you in the approval view")).to_be_visible()
     provider.list_status, provider.listed = 200, {"data": [{"id": "small"}]}
     provider.say("Hello.")
+    await chat.shown.get_by_role("button", name="Connect", exact=True).click()
+    await expect(chat.shown.get_by_text("This waits for you in the approval view")).to_be_visible()
     await confirm(chat)
-    await chat.shown.get_by_role("button", name="Use: small").click()
     await expect(chat.messages.last).to_contain_text("Hello.")
     assert provider.headers[-1]["Authorization"] == f"Bearer {SECRET}"
 
@@ -183,23 +280,22 @@ async def test_providers_and_servers_are_those_that_the_server_names(open_chat):
     await chat.page.route("**/api/chat", with_another)
     await chat.page.reload()
     await chat.page.get_by_role("button", name="A third").click()
-    await expect(chat.page.get_by_role("heading", name="A third")).to_be_visible()
-    await expect(chat.page.get_by_label("Address")).to_have_attribute("placeholder", "https://third.example/v1")
-    await chat.page.get_by_role("button", name="On this machine").click()
-    await expect(chat.page.get_by_text("New server are looked for")).to_be_visible()
+    await chat.page.get_by_role("button", name="Another base URL").click()
+    await expect(chat.page.get_by_label("Base URL")).to_have_attribute("placeholder", "https://third.example/v1")
+    await expect(chat.page.get_by_text("Start one (New server")).to_be_visible()
 
 
-async def test_key_is_sent_once_and_is_nowhere_in_the_page_afterwards(open_chat):
-    """Whether it is taken at once or waits for a person's word, the page keeps nothing of it."""
+async def test_key_is_nowhere_in_the_page_once_it_was_sent_to_be_stored(open_chat, provider):
+    """Whether it is stored at once or waits for a confirmation, the page keeps nothing of it."""
+    provider.listed = {"data": [{"id": "small"}]}
     chat = await open_chat(has_model=False)
     chat.ui.allowed_errors.append("403")
     field = chat.page.get_by_label("API key")
     assert await field.get_attribute("type") == "password"
-    await field.fill(SECRET)
     async with chat.page.expect_response("**/api/chat/providers/openai") as answered:
-        await chat.page.get_by_role("button", name="Save").click()
+        await enter(chat, SECRET, provider.url)
     answer = await answered.value
-    assert json.loads(answer.request.post_data) == {"key": SECRET}
+    assert json.loads(answer.request.post_data) == {"key": SECRET, "baseUrl": f"{provider.url}/v1"}
     assert SECRET not in await answer.text()
     await expect(field).to_have_value("")
     kept = await chat.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")

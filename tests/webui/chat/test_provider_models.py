@@ -45,10 +45,10 @@ async def test_model_is_chosen_from_those_that_the_provider_says_it_has(open_pro
 
 
 async def test_key_of_the_dialog_leads_to_the_approval_view_and_back_to_the_models(open_providers, provider):
-    provider.listed = {"data": [{"id": "small"}]}
+    provider.listed = {"data": [{"id": "small"}, {"id": "large"}]}
     chat, dialog = await open_providers()
     await dialog.get_by_label("API key").fill("sk-new")
-    await dialog.get_by_role("button", name="Save").click()
+    await dialog.get_by_role("button", name="Connect", exact=True).click()
     await expect(chat.page.get_by_role("dialog", name="Models and keys")).to_have_count(0)
     await expect(chat.page.locator("ac-approval-tray iframe")).to_be_visible()
     await decide(chat, approved=True)
@@ -62,14 +62,15 @@ async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kep
     chat.ui.allowed_errors.append("400")
     await chat.ui.server.put("/api/chat/providers/openai", json={"key": "sk-old"})
     await decide(chat, approved=True)
-    await expect(dialog.get_by_text("Key kept")).to_be_visible()
+    await expect(dialog.get_by_text("Key stored")).to_be_visible()
     provider.list_status = 401
     await dialog.get_by_role("button", name="Show the models it has").click()
     await expect(dialog.get_by_role("alert").filter(has_text="The provider refused the key.")).to_have_count(1)
     await expect(dialog.get_by_text("Key refused", exact=True)).to_be_visible()
-    await expect(dialog.get_by_text("Key kept")).to_have_count(0)
+    await expect(dialog.get_by_text("Key stored")).to_have_count(0)
     await dialog.get_by_label("API key").fill("sk-new")
-    await dialog.get_by_role("button", name="Save").click()
+    await dialog.get_by_role("button", name="Connect", exact=True).click()
+    await dialog.get_by_role("button", name="Save anyway").click()
     await expect(chat.page.locator("ac-approval-tray iframe")).to_be_visible()
     # the list is asked for at once with the new key, and refused again
     async with chat.page.expect_response(lambda response: response.url.endswith("/models")):
@@ -80,7 +81,7 @@ async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kep
     provider.list_status, provider.listed = 200, {"data": [{"id": "small"}]}
     await dialog.get_by_role("button", name="Ask again").click()
     await expect(dialog.get_by_role("button", name="Use: small")).to_be_visible()
-    await expect(dialog.get_by_text("Key kept")).to_be_visible()
+    await expect(dialog.get_by_text("Key stored")).to_be_visible()
 
 
 async def test_provider_that_does_not_answer_is_said_in_the_dialog(open_providers, provider, unused_tcp_port):
@@ -89,7 +90,7 @@ async def test_provider_that_does_not_answer_is_said_in_the_dialog(open_provider
     address = f"http://127.0.0.1:{unused_tcp_port}"
     await chat.ui.server.put("/api/chat/providers/openai", json={"baseUrl": f"{address}/v1"})
     await decide(chat, approved=True)
-    await expect(dialog.get_by_label("Address")).to_have_value(f"{address}/v1")
+    await expect(dialog.get_by_label("Base URL")).to_have_value(f"{address}/v1")
     await dialog.get_by_role("button", name="Show the models it has").click()
     said = dialog.get_by_role("alert").filter(has_text=f"Nothing answers at {address}. Is it running?")
     await expect(said).to_be_visible()
@@ -105,7 +106,7 @@ async def test_list_of_one_provider_is_not_shown_for_another(open_providers, pro
     await dialog.get_by_role("button", name="Show the models it has").click()
     await expect(dialog.get_by_text("small", exact=True)).to_be_visible()
     await dialog.get_by_role("button", name="Anthropic").click()
-    await expect(dialog.get_by_role("heading", name="Anthropic")).to_be_visible()
+    await expect(dialog.get_by_role("button", name="Anthropic")).to_have_attribute("aria-pressed", "true")
     await expect(dialog.get_by_text("small", exact=True)).to_have_count(0)
 
 

@@ -18,7 +18,7 @@ async def test_code_logs_in_and_leaves_the_address(start_webui):
     ui = await start_webui()
     code = ui.host.store.page_sessions.create_code()
     page = await ui.page(f"#code={code}", is_logged_in=False, is_reused=False)
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "Connect a model")).to_be_visible()
     assert "code" not in page.url
     assert await page.evaluate("history.length") == 2  # about:blank and the page: none with the code
 
@@ -52,7 +52,7 @@ async def test_used_code_is_refused_with_a_reason_and_a_new_one_can_be_pasted(st
     code = ui.host.store.page_sessions.create_code()
     await page.get_by_label("paste the code").fill(f" {ui.address}/#code={code} ")
     await page.keyboard.press("Enter")
-    await expect(heading(page, "Overview")).to_be_visible()
+    await expect(heading(page, "Connect a model")).to_be_visible()
 
 
 async def test_ended_session_leads_to_the_log_in_and_a_link_with_a_code_back(start_webui):

@@ -1,0 +1,103 @@
+"""Whether a chat can begin: the model that would be used, or what is missing and the next step, in plain sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agentcore.chat.model.local_servers import LOOK_SECONDS, PLACES, LocalServer, Place, look
+from agentcore.chat.model.provider_keys import ProviderKeys
+from agentcore.chat.model.provider_models import ask_for_models
+from agentcore.chat.model.providers import PROVIDERS
+from agentcore.chat.settings import ChatSettings, ModelChoice
+from agentcore.errors import ToolError
+from agentcore.net import is_loopback_name
+
+_NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """The model situation for a user.
+
+    Args:
+        is_ready: True when a new chat can send a message to a model.
+        summary: The model that is used, or what is missing.
+        next_step: What the user does next, as an imperative sentence; empty when nothing is to do.
+    """
+
+    is_ready: bool
+    summary: str
+    next_step: str = ""
+
+
+async def find_model_status(
+    settings: ChatSettings, keys: ProviderKeys, places: Sequence[Place] = PLACES
+) -> ModelStatus:
+    """Find out which model a new chat uses. Only this machine is asked: local servers, never a provider.
+
+    Args:
+        settings: Models and agents.
+        keys: Keys and addresses of providers.
+        places: Where local model servers are looked for.
+    """
+    try:
+        choice = settings.choose(None, settings.agent("default"))
+    except ToolError:
+        return _without_model(settings, await look(places))
+    if choice.base_url is None and not choice.api_key.get_secret_value():
+        variable = PROVIDERS[choice.provider].key_variable
+        return ModelStatus(False, f"{choice.model} needs a key.", f"Enter it on the page, or set {variable}.")
+    if choice.base_url is not None and await _is_down(choice):
+        summary = f"{choice.model} is set up, but its server at {choice.base_url} does not answer."
+        return ModelStatus(False, summary, "Start that server, or choose another model on the page.")
+    return ModelStatus(True, f"{choice.model} ({_origin(choice, keys)})")
+
+
+async def _is_down(choice: ModelChoice) -> bool:
+    """True when the model's server belongs on this machine and does not answer."""
+    if not is_loopback_name(urlsplit(choice.base_url or "").hostname or ""):
+        return False
+    try:
+        await ask_for_models(choice.provider, choice.base_url, choice.api_key, LOOK_SECONDS)
+    except ToolError as exc:
+        return exc.type in ("provider_unreachable", "provider_timeout")
+    return False
+
+
+def _origin(choice: ModelChoice, keys: ProviderKeys) -> str:
+    provider = PROVIDERS[choice.provider]
+    if choice.base_url is not None:
+        return choice.base_url
+    if keys.origin(choice.provider) == "stored":
+        return f"{provider.label['en']}, with the key that you entered"
+    return f"{provider.label['en']}, with the key in {provider.key_variable}"
+
+
+def _without_model(settings: ChatSettings, servers: Sequence[LocalServer]) -> ModelStatus:
+    for server in servers:
+        if server.models:
+            return ModelStatus(
+                False,
+                f"{server.label} runs on this machine with {_count(server.models)}; none is chosen yet.",
+                "Choose one on the page.",
+            )
+    if servers:
+        return ModelStatus(
+            False,
+            f"{servers[0].label} runs on this machine, but it has no model.",
+            "Load a model there, then choose it on the page.",
+        )
+    if settings.is_set_up:
+        return ModelStatus(False, "A provider is set up, but no model is chosen yet.", "Choose one on the page.")
+    return ModelStatus(
+        False,
+        "A key is needed: no model server was found on this machine, and no key is set.",
+        "Enter a key on the page, or start a model server such as Ollama.",
+    )
+
+
+def _count(models: Sequence[str]) -> str:
+    if len(models) == 1:
+        return f"1 model ({models[0]})"
+    more = ", …" if len(models) > _NAMES_SHOWN else ""
+    return f"{len(models)} models ({', '.join(models[:_NAMES_SHOWN])}{more})"

@@ -1,0 +1,45 @@
+"""What is missing on this machine or wrong with the modules of a running server, each with the fix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentcore.host import Host
+from agentcore.host.modules import ModuleRecord
+from agentcore.host.requirements import RequirementView, in_language
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that the user has to do before everything works.
+
+    Args:
+        subject: What it concerns, such as a module or a program.
+        problem: What is missing or wrong.
+        fix: The command or the step that fixes it.
+    """
+
+    subject: str
+    problem: str
+    fix: str
+
+
+def find_needs(host: Host) -> list[Need]:
+    """List what is missing, each need once: requirements, modules that do not run, and notes with advice."""
+    if not host.modules.records:
+        return [Need("Modules", "none is enabled, so there are no tools", "agentcore modules list")]
+    needs = [_need_of(view, host.config.locale) for view in host.requirements.missing()]
+    needs += [need for record in host.modules.records.values() for need in _needs_of(record)]
+    return list(dict.fromkeys(needs))
+
+
+def _need_of(view: RequirementView, locale: str) -> Need:
+    title, purpose = in_language(view.info.title, locale), in_language(view.info.purpose, locale)
+    return Need(title, f"not installed. {purpose}", view.info.command)
+
+
+def _needs_of(record: ModuleRecord) -> Iterator[Need]:
+    if record.state in ("failed", "missing"):
+        yield Need(f"Module {record.name}", record.reason, f"agentcore modules info {record.name}")
+    for subject, (found, advice) in record.notes.items():
+        if advice:
+            yield Need(f"{record.name} ({subject})", found, advice)

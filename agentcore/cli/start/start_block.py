@@ -1,0 +1,214 @@
+"""What the terminal of `agentcore serve` shows: one line at once, and a block with all that a user needs when ready."""
+
+import asyncio
+import shutil
+import textwrap
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
+
+from agentcore.chat import ModelStatus
+from agentcore.cli.start.needs import Need, find_needs
+from agentcore.cli.terminal.hyperlink import hyperlink
+from agentcore.cli.terminal.output import painted
+from agentcore.cli.terminal.visible_text import terminal_safe
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.server.serve import RunningServer
+
+_LABEL_COLUMNS = 10
+_INDENT = "  "
+_WIDEST = 100
+"""Sentences are wrapped at this many columns, or at the terminal's width if that is less."""
+
+_SENTENCES = {
+    "api_token_approves": "The setting approvals.api_token is on: anyone who can read the API token can approve calls.",
+    "block_refused": "{reason}",
+    "chat_not_installed": "The chat cannot run: {error}",
+    "host_ended": "The host {host} ended: {reason}",
+    "last_server_was_ended": "The last server was ended because a module blocked it: {reason}",
+    "loop_guard_missing": "Modules that block the server cannot be stopped: {reason}",
+    "module_secrets_damaged": "The stored secrets of modules cannot be read. Set them again.",
+    "nats_failed": "NATS does not work: {reason}",
+    "pool_failed": "The pool {pool} does not work: {reason}",
+    "pool_not_reached": "The pool {pool} cannot be reached: {reason}",
+    "provider_keys_unreadable": "The stored keys of providers cannot be read. Enter them again on the page.",
+    "record_write_failed": "The record of calls cannot be written ({error}). Check the disk that has the state folder.",
+    "server_stop_timeout": "The server did not stop within {limit_s:g} s, so its process was ended.",
+}
+"""What a user is shown for a warning or an error in the log that they have to act on."""
+
+
+class StartBlock:
+    """Shows a user where the server is, how to log in, which model is used, and what is missing.
+
+    Args:
+        stream: The terminal.
+        command: Returns a command of this program, such as `open`, as the user has to type it.
+        has_console: True when commands can be typed at this terminal.
+    """
+
+    def __init__(self, stream: TextIO, command: Callable[[str], str], *, has_console: bool) -> None:
+        self._stream = stream
+        self._command = command
+        self._has_console = has_console
+        self._is_ready = False
+        self._early: list[str] = []
+        self._shown: set[str] = set()
+        self._lock = threading.Lock()
+
+    def show_start(self, server: RunningServer) -> None:
+        """Show the address while the modules start."""
+        names = server.host.config.modules
+        modules = "1 module" if len(names) == 1 else f"{len(names)} modules"
+        self._write(f"Starting agentcore at {hyperlink(server.page_url, self._stream)} with {modules} …")
+
+    async def show_ready(self, server: RunningServer) -> None:
+        """Show the block, then what goes missing later, until this is cancelled because the server stops."""
+        host = server.host
+        changed = asyncio.Event()
+        subscriptions = [
+            host.events.subscribe(pattern, lambda _: changed.set())
+            for pattern in ("module.stateChanged", "requirement.changed")
+        ]
+        try:
+            needs = find_needs(host)
+            self._write(self._block(server, await _model_status(server), needs))
+            while True:
+                await changed.wait()
+                changed.clear()
+                current = find_needs(host)
+                for need in current:
+                    if need not in needs:
+                        self._write(self._need(need))
+                needs = current
+        except asyncio.CancelledError:
+            self._write(_stopping(host))
+            raise
+        finally:
+            for unsubscribe in subscriptions:
+                unsubscribe()
+
+    def show_log_line(self, line: Mapping[str, Any]) -> None:
+        """Show a sentence for a warning or an error of the log, if a user has to know of it; in any thread.
+
+        Errors of one module are left out: `find_needs` reports them, and callers see errors of their calls.
+        """
+        sentence = _SENTENCES.get(str(line.get("event")))
+        if sentence is not None:
+            text = sentence.format_map(_Fields(line))
+        elif line.get("level") in ("error", "critical") and "module" not in line:
+            text = f"An error was logged ({line.get('event')}). See: {self._command('logs --level error')}"
+        else:
+            return
+        self.show_sentence(text)
+
+    def show_sentence(self, text: str) -> None:
+        """Show a sentence once: in the block, or below it if that is shown already; in any thread."""
+        with self._lock:
+            if text in self._shown:
+                return
+            self._shown.add(text)
+            if not self._is_ready:
+                self._early.append(text)
+                return
+        self._write(self._item(text))
+
+    def show_unshown(self) -> None:
+        """Show warnings that were to be part of the block, when the server ended before there was one."""
+        with self._lock:
+            early = [] if self._is_ready else self._early
+            self._is_ready = True
+        for text in early:
+            self._write(self._item(text))
+
+    def _block(self, server: RunningServer, model: ModelStatus, needs: list[Need]) -> str:
+        host = server.host
+        title = painted("agentcore is running", "green", self._stream, bold=True)
+        again = (
+            f"type code here, or run {self._command('open')}" if self._has_console else f"run {self._command('open')}"
+        )
+        with self._lock:
+            early = self._early
+            self._is_ready = True
+        missing = [*(self._need(need) for need in needs), *(self._item(text) for text in early)]
+        heading = painted("Needs attention", "yellow", self._stream, bold=True)
+        keys = "Type help for commands. " if self._has_console else ""
+        return "\n".join(
+            [
+                "",
+                f"{title} at {hyperlink(server.page_url, self._stream)}",
+                "",
+                self._row("Log in", hyperlink(server.create_login_link(), self._stream)),
+                self._row("", self._wrapped(f"Works once, within 10 minutes. For another link, {again}")),
+                self._row("Folder", terminal_safe("\n".join(map(str, host.workspace.roots)))),
+                self._row("Model", self._model(model)),
+                self._row("Tools", _counts(host)),
+                *(["", heading, *missing] if missing else []),
+                "",
+                self._wrapped(f"{keys}Ctrl-C stops the server. Log: {self._command('logs')}", 0),
+            ]
+        )
+
+    def _model(self, model: ModelStatus) -> str:
+        if model.is_ready:
+            return self._wrapped(model.summary)
+        arrow = painted("→", "cyan", self._stream)
+        summary = "\n".join(painted(line, "yellow", self._stream) for line in self._wrapped(model.summary).split("\n"))
+        return f"{summary}\n{arrow} {self._wrapped(model.next_step)}"
+
+    def _row(self, label: str, text: str) -> str:
+        lines = text.split("\n")
+        label = painted(f"{label:<{_LABEL_COLUMNS}}", "bright_black", self._stream) if label else " " * _LABEL_COLUMNS
+        rest = "".join(f"\n{_INDENT}{' ' * _LABEL_COLUMNS}{line}" for line in lines[1:])
+        return f"{_INDENT}{label}{lines[0]}{rest}"
+
+    def _need(self, need: Need) -> str:
+        fix = need.fix
+        if fix.startswith("agentcore "):
+            fix = self._command(fix.removeprefix("agentcore "))
+        return f"{self._item(f'{need.subject}: {need.problem}')}\n{self._item(fix, marker='→')}"
+
+    def _item(self, text: str, marker: str = "•") -> str:
+        sign = painted(marker, "yellow" if marker == "•" else "cyan", self._stream)
+        indent = _INDENT if marker == "•" else _INDENT * 2
+        first, *others = self._wrapped(text, len(indent) + 2).split("\n")
+        return "\n".join([f"{indent}{sign} {first}", *(f"{indent}  {line}" for line in others)])
+
+    def _wrapped(self, text: str, indent: int = len(_INDENT) + _LABEL_COLUMNS) -> str:
+        columns = min(shutil.get_terminal_size().columns - 1, _WIDEST) - indent
+        return textwrap.fill(
+            terminal_safe(" ".join(text.split())), max(columns, 20), break_long_words=False, break_on_hyphens=False
+        )
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+
+class _Fields(dict[str, Any]):
+    """The fields of a log line; one that is missing is empty."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+async def _model_status(server: RunningServer) -> ModelStatus:
+    try:
+        return await server.models.find_status()
+    except ToolError as exc:
+        return ModelStatus(False, exc.message, "Correct app.json.")
+
+
+def _counts(host: Host) -> str:
+    ready = sum(record.state == "ready" for record in host.modules.records.values())
+    tools = len(host.registry.tools)
+    return f"{tools} tool{'' if tools == 1 else 's'} from {ready} module{'' if ready == 1 else 's'}"
+
+
+def _stopping(host: Host) -> str:
+    calls = len(host.calls.in_flight)
+    if not calls:
+        return "\nStopping …"
+    running = "1 call is" if calls == 1 else f"{calls} calls are"
+    return f"\nStopping: {running} still running. Ctrl-C again ends at once."
