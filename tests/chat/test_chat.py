@@ -12,10 +12,10 @@ pytestmark = pytest.mark.spec("C2")
 
 
 async def test_text_arrives_in_pieces_and_the_stream_ends_with_usage(open_talk, provider, text_of):
-    provider.say("Grüße, 世界 😀!", split=1)
+    provider.say("Grüße, 世界 😀! Wie geht es?", split=1)
     async with open_talk() as talk:
         events = await talk.post()
-    assert text_of(events) == "Grüße, 世界 😀!"
+    assert text_of(events) == "Grüße, 世界 😀! Wie geht es?"
     assert len(events) > 3
     assert events[-1] == {
         "message": "Conversation complete",

@@ -227,7 +227,7 @@ async def test_mutated_messages_never_break_anything(host, sent):
 
 
 @pytest.mark.more
-@settings(max_examples=1_000, suppress_health_check=CHECKS)
+@settings(max_examples=500, suppress_health_check=CHECKS)
 @given(sent=SENT)
 async def test_many_mutated_messages_never_break_anything(host, sent):
     await _hear(host, sent)

@@ -190,7 +190,7 @@ def anthropic_events(reply: Reply) -> list[bytes]:
     return [b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json_bytes(event)) for event in events]
 
 
-def pieces(text: str, size: int = 3) -> list[str]:
+def pieces(text: str, size: int = 8) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 

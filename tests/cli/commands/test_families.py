@@ -65,7 +65,9 @@ def test_schema_of_app_json_knows_the_key_and_what_a_block_may_be(ringing):
 
 
 def test_family_that_cannot_be_imported_leaves_its_blocks_open_in_the_schema(ringing, tmp_path):
-    bells.install(Site(tmp_path / "site"), "raise SystemExit('no bells')")
+    site = Site(tmp_path / "site")
+    bells.install(site, "raise SystemExit('no bells')")
+    ringing.environ["PYTHONPATH"] = str(site.path)  # in a process that has not imported it before
     done = ringing.run("config", "schema")
     assert done.json["properties"]["bells"]["additionalProperties"]["type"] == "object"
     assert "no bells" in done.err

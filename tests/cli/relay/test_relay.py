@@ -98,7 +98,7 @@ class Stuck(Module):
     shop.write_app(modules=["stuck", "shop"])
     client = start()
     client.write({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
-    wait_until_sync(lambda: list(shop.folder.rglob("begun")))
+    wait_until_sync(lambda: list(shop.folder.rglob("begun")), limit_s=LIMIT_S)
     server = server_of(shop)
     client.end()
     wait_until_sync(lambda: not is_alive(server))
@@ -121,7 +121,7 @@ def test_the_relay_ends_when_who_started_it_is_gone(shop, tmp_path):
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
     ) as parent:
         relay = int(parent.stdout.readline())
-        wait_until_sync(lambda: server_of(shop) is not None)
+        wait_until_sync(lambda: server_of(shop) is not None, limit_s=LIMIT_S)
         held = os.open(f"/proc/{relay}/fd/0", os.O_RDWR)
         parent.kill()
         parent.wait()
@@ -200,7 +200,7 @@ def test_a_client_is_told_what_it_has_asked_to_be_told(start, shop):
     client.connect()
     assert client.ask("logging/setLevel", {"level": "info"})["result"] == {}
     assert client.ask("resources/subscribe", {"uri": "shop://sign"})["result"] == {}
-    wait_until_sync(lambda: server_of(shop) is not None)
+    wait_until_sync(lambda: server_of(shop) is not None, limit_s=LIMIT_S)
     for _ in range(2):
         client.told.clear()
         assert client.call("shop_open") == "open"
@@ -210,7 +210,7 @@ def test_a_client_is_told_what_it_has_asked_to_be_told(start, shop):
         assert client.heard("notifications/resources/updated")["params"] == {"uri": "shop://sign"}
         killed = server_of(shop)
         os.kill(killed, signal.SIGKILL)
-        wait_until_sync(lambda killed=killed: server_of(shop) not in (None, killed))
+        wait_until_sync(lambda killed=killed: server_of(shop) not in (None, killed), limit_s=LIMIT_S)
 
 
 def test_a_client_asks_for_fewer_tools(visit):
