@@ -1,4 +1,8 @@
-"""A host with both modules and a real browser, shared by the tests of a file; and a small site for it to visit."""
+"""A host with both modules and a real browser, shared by all tests; and a small site for it to visit.
+
+A file that starts hosts of its own says `STARTS_HOSTS = True`: its tests run in an event loop of their own, for the end
+of a host takes along what other hosts of the same loop have of its modules; and `host` is one for that file.
+"""
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -34,10 +39,17 @@ site_module, manual_module, elsewhere_module = _beside("site"), _beside("manual"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file share one host and its browser, which live in one event loop."""
+    """Tests that share a host and its browser run in the event loop that these live in, and before the other ones."""
+    # sorted by this key, all other tests stay where they are: those of this folder follow one another
+    items.sort(key=lambda item: item.path.is_relative_to(_HERE) and _starts_hosts(getattr(item, "module", None)))
     for item in items:
         if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
-            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+            loop_scope = "module" if _starts_hosts(item.module) else "session"
+            item.add_marker(pytest.mark.asyncio(loop_scope=loop_scope), append=False)
+
+
+def _starts_hosts(module: ModuleType | None) -> bool:
+    return getattr(module, "STARTS_HOSTS", False)
 
 
 @pytest.fixture(scope="session")
@@ -58,11 +70,24 @@ def _elsewhere() -> ModuleType:
     return elsewhere_module
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Any]:
-    """The site."""
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def session_site() -> AsyncIterator[Any]:
+    """The site, for all tests that share a host."""
     async with site_module.running_site() as running:
         yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def file_site() -> AsyncIterator[Any]:
+    """The site, for the tests of a file that starts hosts."""
+    async with site_module.running_site() as running:
+        yield running
+
+
+@pytest.fixture
+def site(request: pytest.FixtureRequest) -> Any:
+    """The site."""
+    return request.getfixturevalue("file_site" if _starts_hosts(request.module) else "session_site")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -109,9 +134,84 @@ async def start_host(
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def host(start_host: Callable[..., Awaitable[RunningHost]]) -> RunningHost:
-    """One host for the tests of a file."""
+async def file_host(start_host: Callable[..., Awaitable[RunningHost]]) -> RunningHost:
+    """A host for the tests of a file that starts further ones."""
     return await start_host()
+
+
+class SharedHost:
+    """The host that tests share, in one event loop.
+
+    The end of any other host of this process that has the same modules ends its browsers too: the core knows what a
+    module started by the module's name. It is started again then.
+    """
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders, self._stack = folders, AsyncExitStack()
+        self._host: RunningHost | None = None
+        self._pids: list[int] = []
+        self._browser_id = ""
+
+    async def get(self) -> RunningHost:
+        """The host; started where there is none, or its browsers have ended."""
+        if not all(_is_running(pid) for pid in self._pids):
+            await self.stop()
+        if self._host is None:
+            self._host = await self._stack.enter_async_context(_hosting(self._folders.mktemp("host")))
+        return self._host
+
+    async def browser_id(self) -> str:
+        """A browser that was launched by id."""
+        if not self._browser_id and self._host is not None:
+            self._browser_id = str((await self._host.call("chrome_launch")).data["browserId"])
+        return self._browser_id
+
+    async def clean(self) -> None:
+        """Close the pages of chats, and browsers that a test has launched."""
+        if self._host is None:
+            return
+        resources = self._host.host.resources
+        for resource in resources.list(resource_type="browser"):
+            await resources.release(resource.resource_id)
+        browsers = (await self._host.call("chrome_list")).data["browsers"]
+        for browser in browsers:
+            if not browser["isShared"] and browser["browserId"] != self._browser_id:
+                await self._host.call("chrome_close", browserId=browser["browserId"])
+        self._pids = [browser["pid"] for browser in (await self._host.call("chrome_list")).data["browsers"]]
+
+    async def stop(self) -> None:
+        """End the host; safe to call twice."""
+        self._host, self._pids, self._browser_id = None, [], ""
+        await self._stack.aclose()
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def session_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedHost]:
+    """Keeps the host that all tests share but those of files that start hosts."""
+    shared = SharedHost(tmp_path_factory)
+    yield shared
+    await shared.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def clean_host(session_host: SharedHost) -> AsyncIterator[RunningHost]:
+    """The shared host; what a test opens in it is closed after the test."""
+    yield await session_host.get()
+    await session_host.clean()
+
+
+@pytest.fixture
+def host(request: pytest.FixtureRequest) -> RunningHost:
+    """A host with both modules."""
+    host: RunningHost = request.getfixturevalue("file_host" if _starts_hosts(request.module) else "clean_host")
+    return host
 
 
 @pytest.fixture
@@ -132,13 +232,13 @@ def failure(call: Callable[..., Awaitable[ToolResult]]) -> Callable[..., Awaitab
     return run
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser_id(host: RunningHost) -> str:
-    """A browser that was launched by id, for the tests of a file."""
-    return str((await host.call("chrome_launch")).data["browserId"])
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser_id(session_host: SharedHost, clean_host: RunningHost) -> str:
+    """A browser that was launched by id, for the tests that share the host."""
+    return await session_host.browser_id()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(host: RunningHost, browser_id: str) -> AsyncIterator[str]:
     """A new tab, closed after the test."""
     tab_id = (await host.call("chrome_new_tab", browserId=browser_id)).data["tabId"]

@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
-import pytest_asyncio
 
 from agentcore.api import ToolError
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B1")
 
 LIMIT_MS = 300
@@ -52,11 +52,6 @@ OF_CHROME = {
 HANGING = (
     "browser_evaluate", "browser_snapshot", "browser_navigate", "browser_click", "browser_screenshot", "browser_reload"
 )  # fmt: skip
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def host(start_host):
-    return await start_host()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B10")
 
 

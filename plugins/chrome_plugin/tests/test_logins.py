@@ -6,6 +6,7 @@ from agentcore.api import ToolError
 from agentcore.host.calls import Reply
 from agentcore.host.settings import SettingsSubject, shown
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B9")
 
 LOGIN = "ada:s3cret:word"

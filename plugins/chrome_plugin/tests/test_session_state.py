@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B2")
 
 LOG_IN = """(async () => {

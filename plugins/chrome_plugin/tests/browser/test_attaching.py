@@ -10,6 +10,7 @@ import pytest_asyncio
 from agentcore.api import ToolError
 from agentcore.testing.hosting import HostPlan, running_host
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("R6")
 LIMIT_S = 120
 
@@ -28,7 +29,7 @@ async def attached(endpoint, folder: Path, **settings):
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def host(person, tmp_path):
+async def file_host(person, tmp_path):
     async with attached(person.endpoint, tmp_path) as running:
         yield running
 

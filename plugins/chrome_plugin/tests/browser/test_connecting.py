@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from agentcore.api import ToolError
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B10")
 LIMIT_S = 120
 

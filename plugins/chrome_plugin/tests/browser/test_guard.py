@@ -7,9 +7,12 @@ import struct
 import pytest
 import pytest_asyncio
 from agentcore_chrome.browser.guard import Guard
+from structlog.testing import capture_logs
 
+from agentcore.api import ToolError
 from agentcore.testing.hosting import HostPlan, running_host
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B1")
 
 
@@ -124,3 +127,32 @@ async def test_proxy_that_cannot_be_used_is_refused_at_the_start(tmp_path, proxy
         assert record.state == "failed"
         assert "proxy" in record.reason
         assert "secret" not in record.reason
+
+
+@pytest.mark.spec("S6")
+async def test_script_of_a_page_reaches_nothing_of_this_machine_past_the_policy(start_host, site, other_site):
+    """Browsers like to leave loopback out of what goes by their proxy."""
+    host = await start_host(("browser",), blocked_hosts=[other_site.address.removeprefix("http://")])
+    await host.call("browser_navigate", url=site.url("/"))
+
+    async def fetch(url: str) -> str:
+        script = f"fetch({url!r}, {{mode: 'no-cors'}}).then(() => 'reached', () => 'refused')"
+        return (await host.call("browser_evaluate", script=script)).data["value"]
+
+    assert await fetch(site.url("/second")) == "reached"
+    assert await fetch(other_site.url("/second")) == "refused"
+    assert await fetch(other_site.url("/second").replace("127.0.0.1", "localhost")) == "refused"
+    assert other_site.asked == []
+
+
+@pytest.mark.spec("S6")
+async def test_browser_tells_nobody_of_the_fields_in_a_form(start_host, site):
+    """What asks a service about them is refused like any other connection, and so it would be in the log."""
+    host = await start_host(("browser",), blocked_hosts=["googleapis.com", "blocked.test"])
+    with capture_logs() as logs:
+        for _ in range(3):
+            await host.call("browser_navigate", url=site.url("/form"))
+        with pytest.raises(ToolError):
+            await host.call("browser_navigate", url=site.url("/redirect-blocked"))
+    refused = {log["host"] for log in logs if log["event"] == "browser_connection_refused"}
+    assert refused - {"update.googleapis.com"} == {"blocked.test"}  # the one asks for updates, once, whatever we say

@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from agentcore.api import ToolError
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B10")
 LIMIT_S = 120
 
@@ -24,7 +25,7 @@ def there(browser_program):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def host(start_host, server, there):
+async def file_host(start_host, server, there):
     return await start_host(playwright_endpoint=f"{server.endpoint}?token=t0ken-value", **there)
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from agentcore.api import Principal, ToolError
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B3")
 
 
@@ -81,7 +82,8 @@ async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure,
 
 
 @pytest.mark.in_server("looks at objects of the module")
-async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure, site, browser_id):
+async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure, site):
+    browser_id = (await call("chrome_launch")).data["browserId"]
     opened = (await call("chrome_new_tab", browserId=browser_id, url=site.url("/form"))).data
     tab = host.host.modules.records["chrome"].plugin.engine.tabs[opened["tabId"]]
     with contextlib.suppress(Exception):  # what crashes gives no answer

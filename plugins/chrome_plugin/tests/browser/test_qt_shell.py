@@ -15,6 +15,7 @@ from agentcore.api import ToolError
 from agentcore.testing.hosting import HostPlan, running_host
 
 HAS_QT = any(importlib.util.find_spec(name) for name in ("PySide6", "PyQt6"))
+STARTS_HOSTS = True
 pytestmark = [
     pytest.mark.spec("R6"),
     pytest.mark.more,

@@ -2,6 +2,7 @@
 
 import pytest
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B8")
 
 SIGNS = """({

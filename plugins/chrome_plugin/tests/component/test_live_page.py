@@ -12,6 +12,7 @@ from playwright.async_api import Page, async_playwright, expect
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 
+STARTS_HOSTS = True
 pytestmark = [pytest.mark.spec("B5"), pytest.mark.spec("M7")]
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]

@@ -12,6 +12,7 @@ import pytest_asyncio
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
+STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B4")
 LIMIT_S = 60
 VIEW = "view-number-one"

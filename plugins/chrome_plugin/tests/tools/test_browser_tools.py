@@ -1,9 +1,8 @@
 """The tools of `browser`: the session's own page."""
 
 import pytest
-from structlog.testing import capture_logs
 
-from agentcore.api import Image, ToolError
+from agentcore.api import Image
 from agentcore.api.context import Principal
 
 pytestmark = pytest.mark.spec("B2")
@@ -31,35 +30,6 @@ async def test_title_is_what_the_page_gives_itself_when_it_has_loaded(act, site)
 
 async def test_page_that_keeps_its_events_to_itself_still_has_a_title(act, site):
     assert (await act("browser_navigate", url=site.url("/deaf"))).data["title"] == "Deaf"
-
-
-@pytest.mark.spec("S6")
-async def test_script_of_a_page_reaches_nothing_of_this_machine_past_the_policy(start_host, site, other_site):
-    """Browsers like to leave loopback out of what goes by their proxy."""
-    host = await start_host(("browser",), blocked_hosts=[other_site.address.removeprefix("http://")])
-    await host.call("browser_navigate", url=site.url("/"))
-
-    async def fetch(url: str) -> str:
-        script = f"fetch({url!r}, {{mode: 'no-cors'}}).then(() => 'reached', () => 'refused')"
-        return (await host.call("browser_evaluate", script=script)).data["value"]
-
-    assert await fetch(site.url("/second")) == "reached"
-    assert await fetch(other_site.url("/second")) == "refused"
-    assert await fetch(other_site.url("/second").replace("127.0.0.1", "localhost")) == "refused"
-    assert other_site.asked == []
-
-
-@pytest.mark.spec("S6")
-async def test_browser_tells_nobody_of_the_fields_in_a_form(start_host, site):
-    """What asks a service about them is refused like any other connection, and so it would be in the log."""
-    host = await start_host(("browser",), blocked_hosts=["googleapis.com", "blocked.test"])
-    with capture_logs() as logs:
-        for _ in range(3):
-            await host.call("browser_navigate", url=site.url("/form"))
-        with pytest.raises(ToolError):
-            await host.call("browser_navigate", url=site.url("/redirect-blocked"))
-    refused = {log["host"] for log in logs if log["event"] == "browser_connection_refused"}
-    assert refused - {"update.googleapis.com"} == {"blocked.test"}  # the one asks for updates, once, whatever we say
 
 
 async def test_launch_says_when_it_runs_already_and_opens_further_pages(act, session):

@@ -4,6 +4,8 @@ import pytest
 
 from agentcore.testing import RunningHost
 
+STARTS_HOSTS = True
+
 
 @pytest.mark.spec("B1")
 async def test_doctor_is_told_which_browser_is_used(host: RunningHost):

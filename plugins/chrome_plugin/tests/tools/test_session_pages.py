@@ -6,6 +6,7 @@ import pytest
 
 from agentcore.testing.hosting import HostPlan, running_host
 
+STARTS_HOSTS = True
 pytestmark = [pytest.mark.spec("R4"), pytest.mark.spec("B2")]
 
 

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.spec("B2")
 CODE = "def f(x):\n    if x:\n        return 1\n    return 2\n"
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def fields(act, site):
     """A page with all sorts of fields is open; gives what one holds."""
     await act("browser_navigate", url=site.url("/fields"))
