@@ -12,7 +12,6 @@ import '../approval/tray/ac-approval-tray.js';
 import './ac-outlet.js';
 import './ac-sidebar.js';
 import './ac-stop.js';
-import '../requirements/ac-requirement-notice.js';
 import '../tabs/ac-tabstrip.js';
 import '../ui/ac-toasts.js';
 
@@ -71,7 +70,11 @@ export class AcApp extends Localized(LitElement) {
       NARROW.addEventListener('change', resize);
       return [
         () => NARROW.removeEventListener('change', resize),
-        client.on('connection', () => this.requestUpdate()),
+        client.on('connection', (connection) => {
+          this.requestUpdate();
+          if (connection === 'open') void lookForMissing();
+        }),
+        client.on('requirement.changed', ({state}) => { if (state !== 'met') void loadNotice(); }),
         stopState.subscribe(() => this.requestUpdate()),
         approvals.subscribe(() => this.requestUpdate()),
         onRoute(({path}) => this._arrive(path.join('/'))),
@@ -153,6 +156,21 @@ export class AcApp extends Localized(LitElement) {
   _skip(event) {
     event.preventDefault();
     /** @type {HTMLElement} */ (this.renderRoot.querySelector('main')).focus();
+  }
+}
+
+/** The notice about what is missing on the machine, which is loaded once something is. */
+function loadNotice() {
+  return import('../requirements/ac-requirement-notice.js');
+}
+
+/** Load the notice if something is missing. */
+async function lookForMissing() {
+  try {
+    const {requirements} = await client.get('/api/requirements');
+    if (requirements.some((/** @type {{state: string}} */ {state}) => state !== 'met')) await loadNotice();
+  } catch {
+    // the connection says what is wrong, and this is repeated when it is there again
   }
 }
 

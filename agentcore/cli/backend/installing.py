@@ -45,10 +45,13 @@ def install_beside_server(config_path: Path, modules: Sequence[str], name: str, 
     Args:
         modules: Those that declare the requirement.
     """
+    from agentcore.cli.options import is_verbose
+    from agentcore.cli.terminal.verbose import set_up_log
     from agentcore.host import load_config
     from agentcore.host.containment import bounded_runner
     from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 
+    set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)
     alone = config.model_copy(update={"modules": tuple(modules)})
 

@@ -225,7 +225,7 @@ def test_fix_shows_the_command_of_what_only_the_user_can_install(place, printer)
 
 def test_fix_works_beside_a_server_that_runs(place, printer, start_server):
     printer()
-    start_server().wait_for("server_ready")
+    start_server()
     done = place.run("doctor", "--fix", "--json")
     assert "Printing press: installed" in done.err
     assert said(done)["Printing press"][0] == "ok"

@@ -106,7 +106,10 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
             message = "config.chrome names a browser that is not there: correct or remove `executable` and `channel`"
             raise ToolError("browser_install_failed", message)
         await _get_browser(report)
-        found = find_browser(settings)
+        found = _find(settings)
+        if found is None:
+            message = "a browser was installed, and is not on the PATH of this process; name it with `executable`"
+            raise ToolError("browser_install_failed", message)
     report(_CHECKING, _DOWNLOAD_PART)
     try:
         checked = await check_browser(found.path, sandbox=settings.sandbox)
