@@ -51,7 +51,7 @@ ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/
 
 run:
 	@$(INSTALL) run
-	@$(BIN)/agentcore serve $(ARGS)
+	@$(BIN)/agentcore serve --install-missing $(ARGS)
 
 # the environment of a developer, for all targets below
 dev:
