@@ -35,7 +35,7 @@ from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.modules.tool_views import ToolViews
-from agentcore.server.route_table import ServerRoute, ServerRoutes
+from agentcore.server.route_table import ServerRoute, route_finder
 from agentcore.server.routes import APPROVAL_ROUTES, APPS_ROUTES, ROUTES
 
 log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ class Dispatcher:
     ) -> None:
         self.pipes = pipes
         self.connections: ConnectionFactory | None = None
-        self._routes = ServerRoutes(routes)
+        self._routes = route_finder(tuple(routes))
         self._serves_modules = serves_modules
         self.parts = replace(
             parts, connections=lambda: 0 if self.connections is None else self.connections.open_connections

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPMethod
 from urllib.parse import unquote
 
@@ -113,6 +114,12 @@ class ServerRoutes:
                 joined = [*segments[: len(pattern) - 1], "/".join(segments[len(pattern) - 1 :])]
                 if (values := _match(pattern, joined)) is not None:
                     yield route, values
+
+
+@lru_cache
+def route_finder(routes: tuple[ServerRoute, ...]) -> ServerRoutes:
+    """Return what finds these routes, made once: the tables of routes never change."""
+    return ServerRoutes(routes)
 
 
 def _group(segments: Sequence[str]) -> tuple[int, str]:
