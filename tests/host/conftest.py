@@ -35,6 +35,13 @@ async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
 
 
 @pytest.fixture
+async def host(request: pytest.FixtureRequest, make_host: MakeHost) -> Host:
+    """The host with the modules that the test file names in `HOST`; each name is that of a fixture."""
+    described = getattr(request.module, "HOST", {})
+    return await make_host(*[request.getfixturevalue(each) for each in described.get("modules", ())])
+
+
+@pytest.fixture
 def restart(make_host: MakeHost, tmp_path: Path) -> Callable[[], Awaitable[Host]]:
     """End the host that runs, and start one in the same folder, as if the process were another."""
 

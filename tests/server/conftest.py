@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from aiohttp.test_utils import TestServer
 
 from agentcore.api import Module
@@ -89,47 +90,82 @@ class Running:
 MakeServer = Callable[..., Awaitable[Running]]
 
 
-def declared(events: EventLog) -> None:
-    """See that the server's own events were as `agentcore.host.event_types` says."""
+@asynccontextmanager
+async def running(
+    place: Path,
+    *given: Module,
+    files: Mapping[str, str] | None = None,
+    app: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    **options: Any,
+) -> AsyncIterator[Running]:
+    """A server over modules given as objects and local modules given as name and source.
+
+    Args:
+        place: The folder of its app.json and its state.
+        files: Local modules, name to source.
+        app: What app.json says.
+        environ: Environment variables that are settings.
+        options: What `create_app` takes.
+    """
+    folder = place / "app"
+    (folder / "modules").mkdir(parents=True)
+    for name, source in (files or {}).items():
+        (folder / "modules" / f"{name}.py").write_text(source)
+    (folder / "app.json").write_text(json.dumps({"server": {"port": 0}, **(app or {})}, indent=2))
+    variables = {"AGENTCORE_STATE_DIR": str(place / "state"), **(environ or {})}
+    config = load_config(folder / "app.json", variables)
+    with StateDir.open(config.file, environ=variables) as state:
+        async with Host.open(config, state, given, places=places_of(config)) as host:
+            events = EventLog(host.events)
+            application = create_app(host, **options)
+            server = TestServer(application)
+            await server.start_server(shutdown_timeout=0.5)
+            async with server, aiohttp.ClientSession(headers=_shown(state)) as client:
+                assert server.port is not None
+                yield Running(host, application, server.port, client)
     assert undeclared(events) == []
+
+
+def _shown(state: StateDir) -> dict[str, str]:
+    return {"Authorization": f"Bearer {state.token.get_secret_value()}"}
 
 
 @pytest.fixture
 async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
-    """Start a server over modules given as objects and local modules given as name and source.
-
-    Keyword arguments: `files` (name to source), `app` (app.json), `environ`, and whatever `create_app` takes.
-    """
+    """Start a server with the arguments of `running`, which ends with the test."""
     async with AsyncExitStack() as stack:
 
-        async def make(
-            *given: Module,
-            files: dict[str, str] | None = None,
-            app: dict[str, Any] | None = None,
-            environ: dict[str, str] | None = None,
-            **options: Any,
-        ) -> Running:
-            folder = tmp_path / "app"
-            (folder / "modules").mkdir(parents=True)
-            for name, source in (files or {}).items():
-                (folder / "modules" / f"{name}.py").write_text(source)
-            (folder / "app.json").write_text(json.dumps({"server": {"port": 0}, **(app or {})}, indent=2))
-            variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), **(environ or {})}
-            config = load_config(folder / "app.json", variables)
-            state = stack.enter_context(StateDir.open(config.file, environ=variables))
-            held = await ContextTask.open(Host.open(config, state, given, places=places_of(config)), "host")
-            stack.callback(declared, EventLog(held.value.events))
+        async def make(*given: Module, **options: Any) -> Running:
+            held = await ContextTask.open(running(tmp_path, *given, **options), "server")
             stack.push_async_callback(held.close)
-            application = create_app(held.value, **options)
-            server = TestServer(application)
-            await server.start_server(shutdown_timeout=0.5)
-            stack.push_async_callback(server.close)
-            client = aiohttp.ClientSession(headers={"Authorization": f"Bearer {state.token.get_secret_value()}"})
-            stack.push_async_callback(client.close)
-            assert server.port is not None
-            return Running(held.value, application, server.port, client)
+            return held.value
 
         yield make
+
+
+@pytest.fixture
+async def bare_server(request: pytest.FixtureRequest, make_server: MakeServer) -> Running:
+    """The server of the page's origin alone that the test file describes as `SERVER`: the arguments of `running`.
+
+    `modules` are classes of modules, or names of fixtures that give one.
+    """
+    described = dict(getattr(request.module, "SERVER", {}))
+    modules = [
+        request.getfixturevalue(each) if isinstance(each, str) else each() for each in described.pop("modules", ())
+    ]
+    return await make_server(*modules, **described)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_bare_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Running]:
+    """What `bare_server` gives, once for all tests of the file."""
+    described = dict(getattr(request.module, "SERVER", {}))
+    modules = [each() for each in described.pop("modules", ())]
+    async with running(tmp_path_factory.mktemp("server"), *modules, **described) as server:
+        yield server
 
 
 @pytest.fixture

@@ -61,11 +61,17 @@ ODD_BODIES = [
 
 @pytest.mark.spec("M6")
 @pytest.mark.spec("S1")
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
-async def test_nothing_that_is_sent_makes_a_500(make_server, route):
+@pytest.mark.parametrize("group", sorted({route.group for route in ROUTES}))
+async def test_nothing_that_is_sent_makes_a_500(make_server, group):
     server = await make_server(limits=TimeLimits(body=1, heartbeat=1))
-    if route.path == "/api/events":
+    if group == "events":
         server.app.dispatcher.parts.events.close()
+    for route in ROUTES:
+        if route.group == group:
+            await send_nonsense(server, route)
+
+
+async def send_nonsense(server, route):
     for segment in ODD_SEGMENTS if "{" in route.path else ["x"]:
         path = re.sub(r"\{[^}]*\}", lambda _, segment=segment: segment, route.path)
         for body in ODD_BODIES if route.body is not None else [b""]:

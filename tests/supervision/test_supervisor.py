@@ -14,6 +14,7 @@ import pytest
 
 from agentcore.api import Supervisor, SupervisorError
 from agentcore.files.folder import Folder
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.spec("S5"),
@@ -66,12 +67,6 @@ def living(mark):
     return found
 
 
-async def until(condition):
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.02)
-
-
 async def test_command_runs_in_its_folder_with_its_environment_and_says_how_it_ended(run, tmp_path):
     process = await run("pwd; echo $WORD; read line || echo no input; exit 3", environment={"WORD": "hello"})
     assert await process.wait() == 3
@@ -118,7 +113,7 @@ async def test_last_lines_of_a_process_substitution_are_not_lost(run, tmp_path):
 )
 async def test_whatever_a_command_does_it_ends_with_all_that_came_of_it(run, mark, tmp_path, command):
     process = await run(command.replace("{mark}", mark))
-    await until(lambda: "up" in (tmp_path / "output").read_text())
+    await wait_until(lambda: "up" in (tmp_path / "output").read_text())
     process.end(0.1)
     async with asyncio.timeout(PATIENCE_S):
         await process.wait()
@@ -128,7 +123,7 @@ async def test_whatever_a_command_does_it_ends_with_all_that_came_of_it(run, mar
 async def test_processes_that_fork_while_they_are_killed_end_too(run, mark, tmp_path):
     script = f"f() {{ while :; do (sleep 0.02; : {mark}) & sleep 0.01; echo up; done; }}; f & f & f & f"
     process = await run(script)
-    await until(lambda: (tmp_path / "output").read_text().count("up") > 3)
+    await wait_until(lambda: (tmp_path / "output").read_text().count("up") > 3)
     process.end(0)
     async with asyncio.timeout(PATIENCE_S):
         await process.wait()
@@ -142,14 +137,14 @@ async def test_killing_the_supervisor_of_a_command_kills_the_command_too(run, ma
     (tmp_path / "started").touch()
     async with asyncio.timeout(PATIENCE_S):
         assert await process.wait() == -9
-    await until(lambda: living(mark) == [])
+    await wait_until(lambda: living(mark) == [])
     again = await run("exit 5")
     assert await again.wait() == 5
 
 
 async def test_two_hundred_commands_run_at_once_and_end_together(supervisor, run, mark):
     await asyncio.gather(*(run(f"exec -a {mark} sleep 600") for _ in range(200)))
-    await until(lambda: len(living(mark)) == 200)
+    await wait_until(lambda: len(living(mark)) == 200)
     await supervisor.close()
     assert supervisor.processes == ()
     assert living(mark) == []
@@ -176,15 +171,15 @@ asyncio.run(main())
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout.readline() == "up\n"
         try:
-            await until(lambda: len(living(mark)) == 3)
+            await wait_until(lambda: len(living(mark)) == 3)
             helpers = psutil.Process(server.pid).children(recursive=True)
             (spawner,) = psutil.Process(server.pid).children()
             for keeper in spawner.children() if is_stopped else ():
                 keeper.suspend()
         finally:
             server.kill()
-        await until(lambda: living(mark) == [])
-        await until(lambda: not any(_runs(helper) for helper in helpers))
+        await wait_until(lambda: living(mark) == [])
+        await wait_until(lambda: not any(_runs(helper) for helper in helpers))
 
 
 def _runs(process):
@@ -203,7 +198,7 @@ async def test_commands_get_the_environment_of_an_allow_list_alone(monkeypatch):
 async def test_no_key_is_in_the_environment_of_the_processes_in_between(run, supervisor, monkeypatch, tmp_path):
     monkeypatch.setenv("SOME_API_KEY", "not-for-children")
     process = await run("echo $PPID; cat /proc/$PPID/environ; sleep 600")
-    await until(lambda: "\n" in (tmp_path / "output").read_text())
+    await wait_until(lambda: "\n" in (tmp_path / "output").read_text())
     keeper = psutil.Process(int((tmp_path / "output").read_text().split()[0]))
     spawner = keeper.parent()
     for between in (keeper, spawner):
@@ -229,20 +224,20 @@ async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, superv
     for task in starting:
         task.cancel()
     await asyncio.wait(starting)
-    await until(lambda: not living(mark) and not supervisor.processes)
+    await wait_until(lambda: not living(mark) and not supervisor.processes)
 
 
 async def test_keeper_that_was_stopped_before_it_told_of_the_start_ends_with_a_cancelled_call(run, supervisor, mark):
     await (await run("exit")).wait()
     spawner = psutil.Process(supervisor._spawner.pid)
     starting = asyncio.create_task(run(f"exec -a {mark} sleep 600"))
-    await until(spawner.children)
+    await wait_until(spawner.children)
     for keeper in spawner.children():
         keeper.suspend()
     starting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         (await starting).abandon()
-    await until(lambda: not spawner.children() and not living(mark))
+    await wait_until(lambda: not spawner.children() and not living(mark))
 
 
 async def test_what_was_left_behind_and_ended_is_told_and_what_ends_by_itself_is_not(run, mark):
@@ -262,9 +257,9 @@ async def test_what_was_left_behind_and_ended_is_told_and_what_ends_by_itself_is
 
 async def test_what_a_command_starts_goes_on_where_that_is_asked_for_until_it_is_ended(run, mark):
     process = await run(f"setsid -f bash -c 'exec -a {mark} sleep 600'; exit 7", ends_with_command=False)
-    await until(lambda: process.exit_code == 7)
+    await wait_until(lambda: process.exit_code == 7)
     assert not process.is_over
-    await until(lambda: len(living(mark)) == 1)  # for a moment, a process that becomes a program has no arguments
+    await wait_until(lambda: len(living(mark)) == 1)  # for a moment, a process that becomes a program has no arguments
     process.end(grace_s=5)
     assert await process.wait() == 7
     assert living(mark) == []

@@ -11,7 +11,7 @@ import pytest_asyncio
 if TYPE_CHECKING:
     from agentcore.testing import ClientFactory, HostFactory, RunningHost, ServerClient
 
-SHARED = {"shared_server", "shared_host"}
+SHARED = {"shared_server", "shared_host", "shared_bare_server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

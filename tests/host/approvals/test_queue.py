@@ -41,13 +41,11 @@ class Writer(Module):
 
 
 @pytest.fixture
-async def writer() -> Writer:
+def writer() -> Writer:
     return Writer()
 
 
-@pytest.fixture
-async def host(make_host, writer):
-    return await make_host(writer)
+HOST = {"modules": ["writer"]}
 
 
 def request(path="app.json", principal=Principal("token"), **more):

@@ -6,10 +6,5 @@ from tests.host.calls.lab import Lab
 
 
 @pytest.fixture
-async def lab() -> Lab:
+def lab() -> Lab:
     return Lab()
-
-
-@pytest.fixture
-async def host(make_host, lab):
-    return await make_host(lab)

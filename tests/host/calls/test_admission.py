@@ -9,6 +9,8 @@ from agentcore.bounds import CALL_NESTING, CALLS_IN_FLIGHT
 from agentcore.host import CallRequest
 from tests.host.calls.lab import call, error_of
 
+HOST = {"modules": ["lab"]}
+
 
 @pytest.mark.spec("S7")
 async def test_nesting_is_bounded(host):

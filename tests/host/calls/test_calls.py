@@ -14,6 +14,8 @@ from agentcore.bounds import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
 from agentcore.host import CallRequest
 from tests.host.calls.lab import call, error_of
 
+HOST = {"modules": ["lab"]}
+
 
 @pytest.mark.spec("M5")
 async def test_running_call_can_be_cancelled_once(host, lab):

@@ -42,15 +42,17 @@ class Witness(Module):
 
 
 @pytest.fixture
-async def witness() -> Witness:
+def witness() -> Witness:
     return Witness()
 
 
-@pytest.fixture
-async def host(make_host, witness) -> Host:
-    host = await make_host(witness)
+HOST = {"modules": ["witness"]}
+
+
+@pytest.fixture(autouse=True)
+def watched(host, witness):
+    """Have the witness look into the database of the host."""
     witness.database = host.store.database.path
-    return host
 
 
 async def asked(host: Host, call: asyncio.Task) -> str:

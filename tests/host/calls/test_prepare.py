@@ -4,6 +4,8 @@ import pytest
 
 from tests.host.calls.lab import call, error_of
 
+HOST = {"modules": ["lab"]}
+
 
 @pytest.mark.spec("M6")
 async def test_unknown_tool_names_the_near_ones(host):

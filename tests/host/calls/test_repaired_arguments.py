@@ -8,6 +8,8 @@ from agentcore.api import Field, Module, Principal, tool
 from agentcore.host import CallRequest
 from agentcore.host.approvals import Verdict
 
+HOST = {"modules": ["lab"]}
+
 SENT = {"paths": '["a", "b"]', "limit": None}
 MEANT = {"paths": ["a", "b"]}
 

@@ -6,6 +6,8 @@ from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
 from agentcore.bounds import IMAGE_BYTES
 from tests.host.calls.lab import call, error_of
 
+HOST = {"modules": ["lab"]}
+
 
 @pytest.mark.spec("M6")
 async def test_model_result_becomes_data_and_its_text(host):

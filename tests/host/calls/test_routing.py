@@ -13,6 +13,8 @@ from agentcore.server.page.approval_view import waiting_call as as_shown
 from agentcore.testing.hosting import PERSON
 from tests.machines import Machine, agentcore, joined, text_of
 
+HOST = {"modules": ["lab"]}
+
 pytestmark = pytest.mark.spec("H3")
 
 

@@ -8,6 +8,8 @@ from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from tests.host.calls.lab import call, error_of
 
+HOST = {"modules": ["lab"]}
+
 
 @pytest.mark.spec("M6")
 async def test_foreseen_failure_keeps_type_context_and_retryable(host):

@@ -6,6 +6,8 @@ from agentcore.api import ArtifactLink, Image, Module, ResourceUse, ToolContext,
 from agentcore.host.events import EventBus
 from agentcore.testing import HostFactory
 
+HOST = {"modules": ["lab"]}
+
 pytestmark = pytest.mark.spec("R4")
 USE = ResourceUse("stage", create=True)
 

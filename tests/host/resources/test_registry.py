@@ -12,6 +12,7 @@ from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import Verdict
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
+from tests.support.waiting import wait_until
 
 PAGE = ResourceUse("page", create=True)
 
@@ -73,25 +74,17 @@ class Pages(Module):
 
 
 @pytest.fixture
-async def pages() -> Pages:
+def pages() -> Pages:
     return Pages()
 
 
-@pytest.fixture
-async def host(make_host, pages):
-    return await make_host(pages)
+HOST = {"modules": ["pages"]}
 
 
 async def call(host, name, /, session="s1", principal=Principal("cli"), resource_id=None, timeout_ms=None, **arguments):
     return await host.call(
         CallRequest(name, arguments, principal, session_id=session, resource_id=resource_id, timeout_ms=timeout_ms)
     )
-
-
-async def until(condition):
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0)
 
 
 @pytest.mark.spec("R2", "K7")
@@ -108,10 +101,10 @@ async def test_calls_on_one_resource_run_one_after_another_in_order(host, pages)
     pages.gates["1"] = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(call(host, "act", step="1"))
-        await until(lambda: pages.log == ["begin 1"])
+        await wait_until(lambda: pages.log == ["begin 1"])
         group.create_task(call(host, "act", step="2"))
         group.create_task(call(host, "act", step="3"))
-        await until(lambda: len(host.calls.in_flight) == 3)
+        await wait_until(lambda: len(host.calls.in_flight) == 3)
         pages.gates["1"].set()
     assert pages.log == ["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"]
 
@@ -122,7 +115,7 @@ async def test_different_resources_run_in_parallel(host, pages):
     async with asyncio.TaskGroup() as group:
         group.create_task(call(host, "act", step="1", session="s1"))
         group.create_task(call(host, "act", step="2", session="s2"))
-        await until(lambda: {"begin 1", "begin 2"} <= set(pages.log))
+        await wait_until(lambda: {"begin 1", "begin 2"} <= set(pages.log))
         for gate in pages.gates.values():
             gate.set()
 
@@ -132,7 +125,7 @@ async def test_hanging_call_is_cut_at_its_limit_and_the_next_one_runs(host, page
     pages.gates["1"] = asyncio.Event()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         hanging = group.create_task(call(host, "act", step="1", timeout_ms=50))
-        await until(lambda: host.calls.in_flight)
+        await wait_until(lambda: host.calls.in_flight)
         following = group.create_task(call(host, "act", step="2"))
     assert hanging.result().error.type == "timeout"
     assert following.result().ok
@@ -143,14 +136,14 @@ async def test_call_can_be_cancelled_while_it_waits_and_the_queue_goes_on(host, 
     pages.gates["1"] = asyncio.Event()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(call(host, "act", step="1"))
-        await until(lambda: pages.log == ["begin 1"])
+        await wait_until(lambda: pages.log == ["begin 1"])
         waiting = group.create_task(call(host, "act", step="2"))
         last = group.create_task(call(host, "act", step="3"))
-        await until(lambda: len(host.calls.in_flight) == 3)
-        await until(lambda: all(one.work is not None for one in host.calls.in_flight.values()))
+        await wait_until(lambda: len(host.calls.in_flight) == 3)
+        await wait_until(lambda: all(one.work is not None for one in host.calls.in_flight.values()))
         waiting_id = list(host.calls.in_flight)[1]
         host.calls.cancel(waiting_id, Principal("cli"))
-        await until(waiting.done)
+        await wait_until(waiting.done)
         pages.gates["1"].set()
     assert waiting.result().error.type == "cancelled"
     assert last.result().ok
@@ -162,10 +155,10 @@ async def test_queue_of_one_resource_is_bounded(host, pages):
     pages.gates["1"] = asyncio.Event()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(call(host, "act", step="1"))
-        await until(lambda: pages.log == ["begin 1"])
+        await wait_until(lambda: pages.log == ["begin 1"])
         for _ in range(RESOURCE_QUEUE):
             group.create_task(call(host, "act", step="more"))
-        await until(lambda: len(host.calls.in_flight) == RESOURCE_QUEUE + 1)
+        await wait_until(lambda: len(host.calls.in_flight) == RESOURCE_QUEUE + 1)
         for _ in range(10):
             await asyncio.sleep(0)
         surplus = await call(host, "act", step="surplus")
@@ -213,9 +206,9 @@ async def test_kill_skips_the_queue_and_ends_what_waits(host, pages):
     pages.gates["1"] = asyncio.Event()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(call(host, "act", step="1"))
-        await until(lambda: pages.log == ["begin 1"])
+        await wait_until(lambda: pages.log == ["begin 1"])
         waiting = group.create_task(call(host, "act", step="2"))
-        await until(lambda: len(host.calls.in_flight) == 2)
+        await wait_until(lambda: len(host.calls.in_flight) == 2)
         for _ in range(10):
             await asyncio.sleep(0)
         assert (await call(host, "kill", resourceId="page_s1_0")).ok
@@ -299,12 +292,12 @@ async def test_calls_that_wait_share_the_resource_that_the_first_of_them_to_run_
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         model = Principal("chat", "s1")
         group.create_task(call(host, "act", step="1", principal=model))
-        await until(lambda: len(asked) == 1)
+        await wait_until(lambda: len(asked) == 1)
         running = group.create_task(call(host, "act", step="2", principal=model))
-        await until(lambda: len(asked) == 2)
+        await wait_until(lambda: len(asked) == 2)
         assert host.resources.list() == []
         second.set()
-        await until(running.done)
+        await wait_until(running.done)
         first.set()
     assert asked == ["page_s1_0", "page_s1_0"]
     assert running.result().ok

@@ -12,6 +12,7 @@ from agentcore.server.mcp import resuming
 from tests.server.approving import approver
 from tests.server.mcp.conftest import ACCEPT, LIMIT_S, REVISION, request
 from tests.server.mcp.test_calls import said
+from tests.support.waiting import wait_until
 
 
 class Kiln(Module):
@@ -114,12 +115,6 @@ async def kiln(start_mcp, by_hand):
     return module
 
 
-async def until(condition):
-    async with asyncio.timeout(LIMIT_S):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
 async def test_a_call_whose_stream_was_cut_goes_on_and_its_result_is_not_lost(kiln):
     _, last = await begin_and_lose(kiln.client, burning())
     kiln.gate.set()
@@ -143,7 +138,7 @@ async def test_who_comes_back_before_the_server_has_noticed_the_cut_reads_on(kil
         await stream.next()
         last, _ = await stream.next()
         taken = asyncio.create_task(take_up(kiln.client, last))
-        await until(lambda: taken.done() or kiln.runs)
+        await wait_until(lambda: taken.done() or kiln.runs)
         kiln.gate.set()
         assert said((await taken)[-1]["result"]) == "burnt bowl"
 
@@ -152,7 +147,7 @@ async def test_a_call_that_is_sent_again_after_a_cut_runs_once(kiln):
     await begin_and_lose(kiln.client, burning())
     again = asyncio.create_task(kiln.client.post(burning(request_id=8)))
     other = asyncio.create_task(kiln.client.post(burning("cup", request_id=9)))
-    await until(lambda: kiln.runs == 2)
+    await wait_until(lambda: kiln.runs == 2)
     kiln.gate.set()
     _, answer, _ = await again
     assert (answer["id"], said(answer["result"])) == (8, "burnt bowl")
@@ -165,7 +160,7 @@ async def test_a_result_that_nobody_got_is_given_once_to_an_equal_call(kiln):
     kiln.mcp.host.events.subscribe("call.finished", ended.append)
     await begin_and_lose(kiln.client, burning())
     kiln.gate.set()
-    await until(lambda: ended)
+    await wait_until(lambda: ended)
     assert said((await kiln.client.post(burning(request_id=8)))[1]["result"]) == "burnt bowl"
     assert kiln.runs == 1
     assert said((await kiln.client.post(burning(request_id=9)))[1]["result"]) == "burnt bowl"
@@ -175,7 +170,7 @@ async def test_a_result_that_nobody_got_is_given_once_to_an_equal_call(kiln):
 async def test_a_call_whose_client_does_not_come_back_ends(kiln, monkeypatch):
     monkeypatch.setattr(resuming, "RESUMED_SECONDS", 0.01)  # shorter than the pause below: who asks keeps it
     _, last = await begin_and_lose(kiln.client, burning())
-    await until(lambda: kiln.ends == ["cancelled"])
+    await wait_until(lambda: kiln.ends == ["cancelled"])
 
     async def is_forgotten():
         async with answer_to(kiln.client, "GET", **{"Last-Event-ID": last}) as answer:
@@ -190,7 +185,7 @@ async def test_a_client_that_was_cut_off_can_still_cancel(kiln):
     _, last = await begin_and_lose(kiln.client, burning())
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
     assert (await kiln.client.post(cancel))[0] == 202
-    await until(lambda: kiln.ends == ["cancelled"])
+    await wait_until(lambda: kiln.ends == ["cancelled"])
     assert (await take_up(kiln.client, last))[-1]["error"]["message"] == "Request cancelled"
 
 
@@ -198,7 +193,7 @@ async def test_a_key_that_is_revoked_ends_what_goes_on_without_its_client(kiln):
     await begin_and_lose(kiln.client, burning())
     person = await approver(kiln.mcp.server)
     assert (await person.ask("DELETE", "/api/approvers/hand"))[0] == 200
-    await until(lambda: kiln.ends == ["cancelled"])
+    await wait_until(lambda: kiln.ends == ["cancelled"])
 
 
 @pytest.mark.parametrize("event_id", ["x", "00000000-1-1", "00000000-1-²", "-" * 3000])

@@ -54,21 +54,19 @@ def site():
     return Site()
 
 
-@pytest.fixture
-async def server(make_server, site):
-    return await make_server(site, limits=TimeLimits(module_answer=0.2))
+SERVER = {"modules": ["site"], "limits": TimeLimits(module_answer=0.2)}
 
 
-async def described(server):
-    _, description = await server.get("/api/openapi.json")
+async def described(bare_server):
+    _, description = await bare_server.get("/api/openapi.json")
     return description
 
 
 @pytest.mark.spec("K6")
-async def test_routes_of_modules_are_described_with_their_module_as_tag(server, site):
+async def test_routes_of_modules_are_described_with_their_module_as_tag(bare_server, site):
     site.serve("points/{name}", Response({}), method="POST", body=Point, query=Wanted)
     site.serve("/api/elsewhere/talk", Response({}), kind="websocket")
-    paths = (await described(server))["paths"]
+    paths = (await described(bare_server))["paths"]
     post = paths["/api/modules/site/points/{name}"]["post"]
     assert (post["tags"], post["security"]) == (["site"], [{"token": []}, {"pageCookie": [], "pageHeader": []}])
     assert {(each["in"], each["name"]) for each in post["parameters"]} == {("path", "name"), ("query", "size")}
@@ -77,15 +75,15 @@ async def test_routes_of_modules_are_described_with_their_module_as_tag(server, 
 
 
 @pytest.mark.spec("K6")
-async def test_description_follows_the_routes_of_modules(server, site):
+async def test_description_follows_the_routes_of_modules(bare_server, site):
     route = site.serve("hello", Response({}))
-    assert "/api/modules/site/hello" in (await described(server))["paths"]
+    assert "/api/modules/site/hello" in (await described(bare_server))["paths"]
     route.remove()
-    assert "/api/modules/site/hello" not in (await described(server))["paths"]
+    assert "/api/modules/site/hello" not in (await described(bare_server))["paths"]
 
 
 @pytest.mark.spec("K6")
-async def test_models_of_modules_keep_their_names_apart_and_one_without_a_schema_harms_nothing(server, site):
+async def test_models_of_modules_keep_their_names_apart_and_one_without_a_schema_harms_nothing(bare_server, site):
     class CallBody(BaseModel):
         """A body that a model of the server's shares its name with."""
 
@@ -100,7 +98,7 @@ async def test_models_of_modules_keep_their_names_apart_and_one_without_a_schema
 
     site.serve("call", Response({}), method="POST", body=CallBody)
     site.serve("odd", Response({}), method="POST", body=Odd)
-    description = await described(server)
+    description = await described(bare_server)
     body = description["paths"]["/api/modules/site/call"]["post"]["requestBody"]["content"]["application/json"]
     assert body["schema"]["properties"]["point"] == {"$ref": "#/components/schemas/site.Point"}
     assert "site.Point" in description["components"]["schemas"]
@@ -111,13 +109,13 @@ async def test_models_of_modules_keep_their_names_apart_and_one_without_a_schema
 
 @pytest.mark.spec("K6")
 @pytest.mark.spec("M7")
-async def test_route_answers_below_the_modules_path_and_at_a_claimed_one(server, site):
+async def test_route_answers_below_the_modules_path_and_at_a_claimed_one(bare_server, site):
     site.serve("hello/{who}", Response({"said": "hello"}, status=201, headers={"X-Own": "yes"}))
     site.serve("/api/elsewhere/x", Response([1, 2]))
-    async with server.client.get(f"{server.url}/api/modules/site/hello/you%20there?a=1") as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/hello/you%20there?a=1") as response:
         assert (response.status, await response.json()) == (201, {"said": "hello"})
         assert response.headers["X-Own"] == "yes"
-    assert await server.get("/api/elsewhere/x") == (200, [1, 2])
+    assert await bare_server.get("/api/elsewhere/x") == (200, [1, 2])
     request = site.requests[0]
     assert request.path_values == {"who": "you there"}
     assert request.query == {"a": "1"}
@@ -125,26 +123,26 @@ async def test_route_answers_below_the_modules_path_and_at_a_claimed_one(server,
 
 
 @pytest.mark.spec("S1")
-async def test_credentials_do_not_reach_a_module(server, site):
+async def test_credentials_do_not_reach_a_module(bare_server, site):
     site.serve("x", Response({}))
     headers = {"Cookie": "a=b", "X-Agentcore-Session": "secret", "X-Other": "seen"}
-    await server.get("/api/modules/site/x", headers=headers)
+    await bare_server.get("/api/modules/site/x", headers=headers)
     seen = site.requests[0].headers
     assert seen["x-other"] == "seen"
     assert not {"authorization", "cookie", "x-agentcore-session"} & set(seen)
 
 
 @pytest.mark.spec("S1")
-async def test_module_route_is_closed_without_a_credential(server, site):
+async def test_module_route_is_closed_without_a_credential(bare_server, site):
     site.serve("x", Response({}))
-    status, _ = await server.answer_to(server.head(start="GET /api/modules/site/x HTTP/1.1", token=False))
+    status, _ = await bare_server.answer_to(bare_server.head(start="GET /api/modules/site/x HTTP/1.1", token=False))
     assert status == 401
     assert site.requests == []
 
 
-async def test_body_and_query_are_validated_by_the_routes_models(server, site):
+async def test_body_and_query_are_validated_by_the_routes_models(bare_server, site):
     site.serve("p", Response({}), method="POST", body=Point, query=Wanted)
-    assert (await server.post("/api/modules/site/p?size=3", {"x": 1}))[0] == 200
+    assert (await bare_server.post("/api/modules/site/p?size=3", {"x": 1}))[0] == 200
     assert site.requests[0].body == Point(x=1)
     assert site.requests[0].query == Wanted(size=3)
     for path, body, error_type in (
@@ -152,40 +150,44 @@ async def test_body_and_query_are_validated_by_the_routes_models(server, site):
         ("p", {"x": 1, "z": 2}, "invalid_body"),
         ("p?size=big", {"x": 1}, "invalid_query"),
     ):
-        status, answer = await server.post(f"/api/modules/site/{path}", body)
+        status, answer = await bare_server.post(f"/api/modules/site/{path}", body)
         assert (status, answer["error"]["type"]) == (400, error_type)
     assert len(site.requests) == 1
 
 
-async def test_bodies_without_a_model_are_json_or_bytes(server, site):
+async def test_bodies_without_a_model_are_json_or_bytes(bare_server, site):
     site.serve("p", Response({}), method="PUT")
-    url = f"{server.url}/api/modules/site/p"
-    async with server.client.put(url, json=[1]), server.client.put(url, data=b"raw"), server.client.put(url):
+    url = f"{bare_server.url}/api/modules/site/p"
+    async with (
+        bare_server.client.put(url, json=[1]),
+        bare_server.client.put(url, data=b"raw"),
+        bare_server.client.put(url),
+    ):
         assert [request.body for request in site.requests] == [[1], b"raw", None]
 
 
-async def test_bytes_and_empty_answers(server, site):
+async def test_bytes_and_empty_answers(bare_server, site):
     site.serve("b", Response(b"\x00\x01", mime="image/png"))
     site.serve("n", Response(status=204))
-    async with server.client.get(f"{server.url}/api/modules/site/b") as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/b") as response:
         assert (response.content_type, await response.read()) == ("image/png", b"\x00\x01")
-    async with server.client.get(f"{server.url}/api/modules/site/n") as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/n") as response:
         assert (response.status, await response.read()) == (204, b"")
 
 
 @pytest.mark.spec("S1")
-async def test_headers_of_the_gate_cannot_be_replaced(server, site):
+async def test_headers_of_the_gate_cannot_be_replaced(bare_server, site):
     own = {
         "Content-Security-Policy": "default-src *",
         "X-Content-Type-Options": "off",
         "Cache-Control": "public",
         "Access-Control-Allow-Origin": "*",
-        "Set-Cookie": f"agentcore_{server.port}=x",
+        "Set-Cookie": f"agentcore_{bare_server.port}=x",
         "Content-Length": "3",
         "Connection": "upgrade",
     }
     site.serve("h", Response(b"<script>", mime="text/html", headers=own))
-    async with server.client.get(f"{server.url}/api/modules/site/h") as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/h") as response:
         assert await response.read() == b"<script>"
         assert response.headers.getall("Content-Security-Policy") != ["default-src *"]
         assert response.headers.getall("X-Content-Type-Options") == ["nosniff"]
@@ -194,12 +196,12 @@ async def test_headers_of_the_gate_cannot_be_replaced(server, site):
 
 
 @pytest.mark.spec("M6")
-async def test_tool_error_of_a_route_is_an_error_object(server, site):
+async def test_tool_error_of_a_route_is_an_error_object(bare_server, site):
     async def fail(request: Request) -> Response:
         raise ToolError("too_cold", "put on a coat", degrees=-3)
 
     site.serve("f", fail)
-    status, answer = await server.get("/api/modules/site/f")
+    status, answer = await bare_server.get("/api/modules/site/f")
     assert status == 400
     assert answer["error"] == {
         "type": "too_cold",
@@ -214,53 +216,53 @@ async def test_tool_error_of_a_route_is_an_error_object(server, site):
     "failure",
     [ZeroDivisionError("secret"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), MemoryError()],
 )
-async def test_any_other_failure_is_contained(server, site, failure):
+async def test_any_other_failure_is_contained(bare_server, site, failure):
     async def fail(request: Request) -> Response:
         raise failure
 
     site.serve("f", fail)
-    status, answer = await server.get("/api/modules/site/f")
+    status, answer = await bare_server.get("/api/modules/site/f")
     assert status < 500
     assert answer["error"]["type"] == "internal_error"
     assert "secret" not in str(answer)
-    assert (await server.get("/api/health"))[0] == 200
+    assert (await bare_server.get("/api/health"))[0] == 200
 
 
 @pytest.mark.parametrize(
     "answer",
     [Response(status=99), Response(status=700), Response({}, headers={"X-A": "a\r\nX-B: b"}), {"no": "response"}],
 )
-async def test_answer_that_is_none_is_a_defect_of_the_module(server, site, answer):
+async def test_answer_that_is_none_is_a_defect_of_the_module(bare_server, site, answer):
     async def give(request: Request):
         return answer
 
     site.serve("f", give)
-    status, said = await server.get("/api/modules/site/f")
+    status, said = await bare_server.get("/api/modules/site/f")
     assert (status, said["error"]["type"]) == (424, "internal_error")
 
 
 @pytest.mark.spec("S4")
-async def test_route_that_does_not_answer_is_cut_off(server, site):
+async def test_route_that_does_not_answer_is_cut_off(bare_server, site):
     async def hang(request: Request) -> Response:
         await asyncio.Event().wait()
         raise AssertionError
 
     site.serve("f", hang)
-    status, answer = await server.get("/api/modules/site/f")
+    status, answer = await bare_server.get("/api/modules/site/f")
     assert (status, answer["error"]["type"]) == (424, "timeout")
 
 
 @pytest.mark.spec("K6")
-async def test_route_vanishes_with_its_module(server, site):
+async def test_route_vanishes_with_its_module(bare_server, site):
     site.serve("x", Response({}))
-    await server.host.modules.disable("site")
-    status, answer = await server.get("/api/modules/site/x")
+    await bare_server.host.modules.disable("site")
+    status, answer = await bare_server.get("/api/modules/site/x")
     assert (status, answer["error"]["type"]) == (404, "not_found")
 
 
-async def test_wrong_method_names_the_right_ones(server, site):
+async def test_wrong_method_names_the_right_ones(bare_server, site):
     site.serve("x", Response({}))
-    async with server.client.delete(f"{server.url}/api/modules/site/x") as response:
+    async with bare_server.client.delete(f"{bare_server.url}/api/modules/site/x") as response:
         assert (response.status, response.headers["Allow"]) == (405, "GET")
 
 
@@ -284,25 +286,25 @@ def endless(site: Site, *, fails_after: int | None = None):
 
 
 @pytest.mark.spec("K6")
-async def test_stream_ends_when_its_route_is_removed(server, site):
+async def test_stream_ends_when_its_route_is_removed(bare_server, site):
     route = site.serve("s", endless(site), kind="stream")
-    async with server.client.get(f"{server.url}/api/modules/site/s") as response, asyncio.timeout(30):
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/s") as response, asyncio.timeout(30):
         assert (await response.content.readexactly(12)) == b"piece;piece;"
         route.remove()
         assert (await response.content.read()).endswith(b"piece;")
         await site.left.wait()
 
 
-async def test_stream_that_fails_is_broken_off(server, site):
+async def test_stream_that_fails_is_broken_off(bare_server, site):
     site.serve("s", endless(site, fails_after=3), kind="stream")
-    async with server.client.get(f"{server.url}/api/modules/site/s") as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/modules/site/s") as response:
         with pytest.raises(aiohttp.ClientPayloadError):
             await response.content.read()
 
 
-async def test_stream_whose_reader_leaves_is_ended(server, site):
+async def test_stream_whose_reader_leaves_is_ended(bare_server, site):
     site.serve("s", endless(site), kind="stream")
-    response = await server.client.get(f"{server.url}/api/modules/site/s")
+    response = await bare_server.client.get(f"{bare_server.url}/api/modules/site/s")
     await response.content.readexactly(6)
     response.close()
     async with asyncio.timeout(30):
@@ -310,7 +312,7 @@ async def test_stream_whose_reader_leaves_is_ended(server, site):
 
 
 @pytest.fixture
-async def echo(server, site):
+async def echo(bare_server, site):
     """A WebSocket that says everything back."""
 
     async def talk(request: Request) -> None:
@@ -328,64 +330,64 @@ async def echo(server, site):
 
 
 @pytest.mark.spec("K6")
-async def test_websocket_talks_in_text_and_bytes(server, echo):
-    async with server.client.ws_connect(f"{server.url}/api/modules/site/ws") as socket:
+async def test_websocket_talks_in_text_and_bytes(bare_server, echo):
+    async with bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws") as socket:
         await socket.send_str("hello")
         assert await socket.receive_str() == "hello"
         await socket.send_bytes(b"\x00")
         assert await socket.receive_bytes() == b"\x00"
 
 
-async def test_websocket_of_a_page_shows_its_session_as_a_subprotocol(server, echo):
-    session = await server.host.store.page_sessions.exchange(server.host.store.page_sessions.create_code())
-    headers = {"Cookie": f"agentcore_{server.port}={session.cookie}"}
+async def test_websocket_of_a_page_shows_its_session_as_a_subprotocol(bare_server, echo):
+    session = await bare_server.host.store.page_sessions.exchange(bare_server.host.store.page_sessions.create_code())
+    headers = {"Cookie": f"agentcore_{bare_server.port}={session.cookie}"}
     protocols = ("agentcore", f"agentcore.session.{session.header}")
     async with aiohttp.ClientSession(headers=headers) as page:
-        async with page.ws_connect(f"{server.url}/api/modules/site/ws", protocols=protocols) as socket:
+        async with page.ws_connect(f"{bare_server.url}/api/modules/site/ws", protocols=protocols) as socket:
             assert socket.protocol == "agentcore"
             await socket.send_str("hello")
             assert await socket.receive_str() == "hello"
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await page.ws_connect(f"{server.url}/api/modules/site/ws", protocols=("agentcore",))
+            await page.ws_connect(f"{bare_server.url}/api/modules/site/ws", protocols=("agentcore",))
     assert refused.value.status == 401
 
 
 @pytest.mark.spec("S1")
-async def test_websocket_of_a_foreign_page_is_refused(server, echo):
+async def test_websocket_of_a_foreign_page_is_refused(bare_server, echo):
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        await server.client.ws_connect(f"{server.url}/api/modules/site/ws", origin="http://evil.example")
+        await bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws", origin="http://evil.example")
     assert refused.value.status == 403
 
 
 @pytest.mark.spec("S1")
-async def test_websocket_message_over_the_bound_ends_the_connection(server, echo, site):
-    async with server.client.ws_connect(f"{server.url}/api/modules/site/ws", max_msg_size=0) as socket:
+async def test_websocket_message_over_the_bound_ends_the_connection(bare_server, echo, site):
+    async with bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws", max_msg_size=0) as socket:
         await socket.send_bytes(b"x" * (WEBSOCKET_BYTES + 1))
         message = await socket.receive(timeout=30)
         assert (message.type, socket.close_code) == (aiohttp.WSMsgType.CLOSE, 1009)
 
 
 @pytest.mark.parametrize(("said", "code"), [("fail", 1011), ("refuse", 1008)])
-async def test_failure_closes_the_websocket_with_a_code(server, echo, said, code):
-    async with server.client.ws_connect(f"{server.url}/api/modules/site/ws") as socket:
+async def test_failure_closes_the_websocket_with_a_code(bare_server, echo, said, code):
+    async with bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws") as socket:
         await socket.send_str(said)
         await socket.receive(timeout=30)
         assert socket.close_code == code
 
 
 @pytest.mark.spec("K6")
-async def test_websocket_ends_when_its_module_is_disabled(server, echo, site):
-    async with server.client.ws_connect(f"{server.url}/api/modules/site/ws") as socket:
+async def test_websocket_ends_when_its_module_is_disabled(bare_server, echo, site):
+    async with bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws") as socket:
         await socket.send_str("hello")
         await socket.receive_str()
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-            group.create_task(server.host.modules.disable("site"))
+            group.create_task(bare_server.host.modules.disable("site"))
             await socket.receive()
         assert socket.close_code == 1001
     assert site.left.is_set()
 
 
-async def test_handler_whose_other_side_leaves_is_ended(server, site):
+async def test_handler_whose_other_side_leaves_is_ended(bare_server, site):
     async def wait(request: Request) -> None:
         try:
             await request.socket.send("ready")
@@ -394,17 +396,17 @@ async def test_handler_whose_other_side_leaves_is_ended(server, site):
             site.left.set()
 
     site.serve("ws", wait, kind="websocket")
-    socket = await server.client.ws_connect(f"{server.url}/api/modules/site/ws")
+    socket = await bare_server.client.ws_connect(f"{bare_server.url}/api/modules/site/ws")
     await socket.receive_str()
     socket._writer.transport.abort()
     async with asyncio.timeout(30):
         await site.left.wait()
 
 
-async def test_plain_request_to_a_websocket_is_told_so(server, echo):
-    status, answer = await server.get("/api/modules/site/ws")
+async def test_plain_request_to_a_websocket_is_told_so(bare_server, echo):
+    status, answer = await bare_server.get("/api/modules/site/ws")
     assert (status, answer["error"]["type"]) == (426, "upgrade_required")
-    status, answer = await server.answer_to(
-        server.head("Upgrade: websocket", "Sec-WebSocket-Version: 1", start="GET /api/modules/site/ws HTTP/1.1")
+    status, answer = await bare_server.answer_to(
+        bare_server.head("Upgrade: websocket", "Sec-WebSocket-Version: 1", start="GET /api/modules/site/ws HTTP/1.1")
     )
     assert (status, answer["ok"]) == (426, False)

@@ -4,21 +4,16 @@ import pytest
 
 
 @pytest.fixture
-async def server(make_server):
-    return await make_server()
-
-
-@pytest.fixture
-async def artifact(server):
-    link = await server.host.store.artifacts.save(
+async def artifact(bare_server):
+    link = await bare_server.host.store.artifacts.save(
         b"first line\nsecond line\nthird", mime="text/html", name='a "b"\u00fc.html'
     )
     return f"/api/artifacts/{link.artifact_id}"
 
 
 @pytest.mark.spec("S1")
-async def test_artifact_is_a_file_to_save(server, artifact):
-    async with server.client.get(server.url + artifact) as response:
+async def test_artifact_is_a_file_to_save(bare_server, artifact):
+    async with bare_server.client.get(bare_server.url + artifact) as response:
         assert await response.read() == b"first line\nsecond line\nthird"
         assert response.headers["Content-Disposition"].startswith('attachment; filename="a _b__.html"')
         assert "filename*=UTF-8''a%20%22b%22%C3%BC.html" in response.headers["Content-Disposition"]
@@ -40,38 +35,38 @@ async def test_artifact_is_a_file_to_save(server, artifact):
         ("bytes=0-1,3-4", 200, None, b"first line\nsecond line\nthird"),
     ],
 )
-async def test_ranges(server, artifact, asked, status, said, body):
-    async with server.client.get(server.url + artifact, headers={"Range": asked}) as response:
+async def test_ranges(bare_server, artifact, asked, status, said, body):
+    async with bare_server.client.get(bare_server.url + artifact, headers={"Range": asked}) as response:
         assert response.status == status
         assert response.headers.get("Content-Range") == said
         assert body is None or await response.read() == body
 
 
-async def test_empty_artifact_is_sent(server):
-    link = await server.host.store.artifacts.save(b"", mime="text/plain", name="empty.txt")
-    async with server.client.get(f"{server.url}/api/artifacts/{link.artifact_id}") as response:
+async def test_empty_artifact_is_sent(bare_server):
+    link = await bare_server.host.store.artifacts.save(b"", mime="text/plain", name="empty.txt")
+    async with bare_server.client.get(f"{bare_server.url}/api/artifacts/{link.artifact_id}") as response:
         assert (response.status, await response.read()) == (200, b"")
 
 
-async def test_lines_are_found(server, artifact):
-    status, found = await server.get(f"{artifact}/search?q=LINE&ignore_case=true&limit=1")
+async def test_lines_are_found(bare_server, artifact):
+    status, found = await bare_server.get(f"{artifact}/search?q=LINE&ignore_case=true&limit=1")
     assert status == 200
     assert found == {"matches": [{"line": 1, "offset": 0, "text": "first line"}], "isCut": True}
 
 
-async def test_what_is_no_text_cannot_be_searched(server):
-    link = await server.host.store.artifacts.save(b"\x89PNG", mime="image/png", name="a.png")
-    status, answer = await server.get(f"/api/artifacts/{link.artifact_id}/search?q=x")
+async def test_what_is_no_text_cannot_be_searched(bare_server):
+    link = await bare_server.host.store.artifacts.save(b"\x89PNG", mime="image/png", name="a.png")
+    status, answer = await bare_server.get(f"/api/artifacts/{link.artifact_id}/search?q=x")
     assert (status, answer["error"]["type"]) == (400, "artifact_not_text")
 
 
 @pytest.mark.parametrize("path", ["nothing", "..%2f..%2ftoken", "%00", "nothing/search?q=x"])
-async def test_unknown_artifact_is_a_404(server, path):
-    status, answer = await server.get(f"/api/artifacts/{path}")
+async def test_unknown_artifact_is_a_404(bare_server, path):
+    status, answer = await bare_server.get(f"/api/artifacts/{path}")
     assert (status, answer["error"]["type"]) == (404, "artifact_not_found")
 
 
-async def test_head_tells_the_size(server, artifact):
-    async with server.client.head(server.url + artifact) as response:
+async def test_head_tells_the_size(bare_server, artifact):
+    async with bare_server.client.head(bare_server.url + artifact) as response:
         assert (response.status, response.headers["Content-Length"]) == (200, "28")
         assert response.headers["Accept-Ranges"] == "bytes"

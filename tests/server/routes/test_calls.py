@@ -35,17 +35,15 @@ class Counter(Module):
         await asyncio.Event().wait()
 
 
-@pytest.fixture
-async def server(make_server):
-    return await make_server(Counter())
+SERVER = {"modules": [Counter]}
 
 
 @pytest.mark.spec("S7")
-async def test_record_is_given_newest_first_and_in_pages(server):
+async def test_record_is_given_newest_first_and_in_pages(bare_server):
     for step in range(5):
-        await server.call("count_up", {"by": step}, session_id="s1")
-    _, first = await server.get("/api/calls?limit=3")
-    _, second = await server.get(f"/api/calls?limit=3&before={first['next']}")
+        await bare_server.call("count_up", {"by": step}, session_id="s1")
+    _, first = await bare_server.get("/api/calls?limit=3")
+    _, second = await bare_server.get(f"/api/calls?limit=3&before={first['next']}")
     assert [row["arguments"] for row in first["calls"]] == ['{"by":4}', '{"by":3}', '{"by":2}']
     assert [row["arguments"] for row in second["calls"]] == ['{"by":1}', '{"by":0}']
     assert second["next"] is None
@@ -53,61 +51,61 @@ async def test_record_is_given_newest_first_and_in_pages(server):
     assert first["calls"][0]["principal_kind"] == "token"
 
 
-async def test_record_is_filtered(server):
-    await server.call("count_up", {"by": 7654321})
-    await server.call("count_up", {"by": "x"})
-    await server.call("nothing")
+async def test_record_is_filtered(bare_server):
+    await bare_server.call("count_up", {"by": 7654321})
+    await bare_server.call("count_up", {"by": "x"})
+    await bare_server.call("nothing")
     for query, wanted in (("outcome=ok", 1), ("outcome=unknown_tool", 1), ("tool=count_up", 2), ("q=7654321", 1)):
-        _, page = await server.get(f"/api/calls?{query}")
+        _, page = await bare_server.get(f"/api/calls?{query}")
         assert len(page["calls"]) == wanted, query
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "before=0", "limit=x", "kind=other"])
-async def test_bad_page_is_refused(server, query):
-    status, answer = await server.get(f"/api/calls?{query}")
+async def test_bad_page_is_refused(bare_server, query):
+    status, answer = await bare_server.get(f"/api/calls?{query}")
     assert (status, answer["error"]["type"]) == (400, "invalid_query")
 
 
-async def test_part_of_the_record_is_given_while_rows_are_added_at_its_top(server):
+async def test_part_of_the_record_is_given_while_rows_are_added_at_its_top(bare_server):
     for step in range(6):
-        await server.call("count_up", {"by": step})
-    _, first = await server.get("/api/calls?limit=1&total=true")
+        await bare_server.call("count_up", {"by": step})
+    _, first = await bare_server.get("/api/calls?limit=1&total=true")
     anchor = first["calls"][0]["seq"] + 1
-    await server.call("count_up", {"by": 99})
-    _, part = await server.get(f"/api/calls?before={anchor}&skip=2&limit=2&total=true")
+    await bare_server.call("count_up", {"by": 99})
+    _, part = await bare_server.get(f"/api/calls?before={anchor}&skip=2&limit=2&total=true")
     assert [row["arguments"] for row in part["calls"]] == ['{"by":3}', '{"by":2}']
     assert (first["total"], part["total"]) == (6, 6)
-    _, newer = await server.get(f"/api/calls?after={anchor - 1}")
+    _, newer = await bare_server.get(f"/api/calls?after={anchor - 1}")
     assert [row["arguments"] for row in newer["calls"]] == ['{"by":99}']
     assert newer["total"] is None
 
 
-async def test_failed_stands_for_any_error(server):
-    await server.call("count_up")
-    await server.call("count_up", {"by": "x"})
-    await server.call("nothing")
-    _, page = await server.get("/api/calls?outcome=failed")
+async def test_failed_stands_for_any_error(bare_server):
+    await bare_server.call("count_up")
+    await bare_server.call("count_up", {"by": "x"})
+    await bare_server.call("nothing")
+    _, page = await bare_server.get("/api/calls?outcome=failed")
     assert [row["outcome"] for row in page["calls"]] == ["unknown_tool", "invalid_arguments"]
 
 
-async def test_calls_from_inside_a_call_are_found_by_it(server):
-    envelope = await server.call("count_twice")
-    _, children = await server.get(f"/api/calls?parent_call_id={envelope['callId']}")
+async def test_calls_from_inside_a_call_are_found_by_it(bare_server):
+    envelope = await bare_server.call("count_twice")
+    _, children = await bare_server.get(f"/api/calls?parent_call_id={envelope['callId']}")
     assert [row["arguments"] for row in children["calls"]] == ['{"by":2}', '{"by":1}']
-    _, parent = await server.get(f"/api/calls?call_id={children['calls'][0]['parent_call_id']}")
+    _, parent = await bare_server.get(f"/api/calls?call_id={children['calls'][0]['parent_call_id']}")
     assert [row["tool"] for row in parent["calls"]] == ["count_twice"]
 
 
-async def test_calls_on_the_way_are_listed_with_masked_arguments(server):
+async def test_calls_on_the_way_are_listed_with_masked_arguments(bare_server):
     begun = asyncio.Event()
-    server.host.events.subscribe("call.started", lambda _: begun.set())
+    bare_server.host.events.subscribe("call.started", lambda _: begun.set())
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        task = group.create_task(server.call("count_forever", {"password": "hunter2"}))
+        task = group.create_task(bare_server.call("count_forever", {"password": "hunter2"}))
         await begun.wait()
-        _, answer = await server.get("/api/calls/on-the-way")
+        _, answer = await bare_server.get("/api/calls/on-the-way")
         (call,) = answer["calls"]
         assert (call["tool"], call["module"], call["state"]) == ("count_forever", "counter", "running")
         assert call["arguments"] == '{"password":"•••"}'
-        await server.post(f"/api/calls/{call['call_id']}/cancel")
+        await bare_server.post(f"/api/calls/{call['call_id']}/cancel")
         assert (await task)["error"]["type"] == "cancelled"
-    assert (await server.get("/api/calls/on-the-way"))[1] == {"calls": []}
+    assert (await bare_server.get("/api/calls/on-the-way"))[1] == {"calls": []}

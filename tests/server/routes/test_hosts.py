@@ -51,26 +51,24 @@ class Near(Module):
 APP = {"modules": ["far", "near"], "hosts": {"desk": {"kind": "process", "modules": ["far"], "memory_mb": 512}}}
 
 
-@pytest.fixture
-async def server(make_server):
-    return await make_server(files={"far": FAR, "near": NEAR}, app=APP)
+SERVER = {"files": {"far": FAR, "near": NEAR}, "app": APP}
 
 
-async def host_now(server, name="desk"):
-    _, answer = await server.get("/api/hosts")
+async def host_now(bare_server, name="desk"):
+    _, answer = await bare_server.get("/api/hosts")
     return next(host for host in answer["hosts"] if host["name"] == name)
 
 
-async def until(server, fits):
+async def host_when(bare_server, fits):
     async with asyncio.timeout(30):
-        while not fits(host := await host_now(server)):
+        while not fits(host := await host_now(bare_server)):
             await asyncio.sleep(0.02)
     return host
 
 
-async def test_host_is_shown_with_its_process_and_what_it_runs(server):
-    pid = (await server.call("far_pid"))["data"]
-    host = await until(server, lambda host: host["latencyMs"] is not None)
+async def test_host_is_shown_with_its_process_and_what_it_runs(bare_server):
+    pid = (await bare_server.call("far_pid"))["data"]
+    host = await host_when(bare_server, lambda host: host["latencyMs"] is not None)
     assert (host["kind"], host["state"], host["pid"], host["reason"]) == ("process", "running", pid, "")
     [module] = host["modules"]
     assert (module["name"], module["title"], module["state"], module["isListed"]) == ("far", "Far", "ready", True)
@@ -80,77 +78,77 @@ async def test_host_is_shown_with_its_process_and_what_it_runs(server):
     assert host["python"]
 
 
-async def test_resources_of_a_host_are_counted_by_type(server):
-    await server.call("far_open")
-    await server.call("far_open", session_id="other")
-    assert (await host_now(server))["resources"] == [{"type": "desk", "count": 2}]
+async def test_resources_of_a_host_are_counted_by_type(bare_server):
+    await bare_server.call("far_open")
+    await bare_server.call("far_open", session_id="other")
+    assert (await host_now(bare_server))["resources"] == [{"type": "desk", "count": 2}]
 
 
-async def test_module_says_on_which_host_it_runs(server):
-    _, answer = await server.get("/api/modules")
+async def test_module_says_on_which_host_it_runs(bare_server):
+    _, answer = await bare_server.get("/api/modules")
     assert {each["name"]: each["host"] for each in answer["modules"] if each["listed"]} == {"far": "desk", "near": ""}
-    assert (await server.get("/api/modules/far"))[1]["host"] == "desk"
+    assert (await bare_server.get("/api/modules/far"))[1]["host"] == "desk"
 
 
-async def test_host_that_ended_says_why_and_starts_again(server):
-    events = EventLog(server.host.events)
-    assert (await server.call("far_die"))["error"]["type"] == "module_failed"
-    host = await until(server, lambda host: host["state"] == "running" and host["endsInLastHour"] == 1)
+async def test_host_that_ended_says_why_and_starts_again(bare_server):
+    events = EventLog(bare_server.host.events)
+    assert (await bare_server.call("far_die"))["error"]["type"] == "module_failed"
+    host = await host_when(bare_server, lambda host: host["state"] == "running" and host["endsInLastHour"] == 1)
     assert (host["reason"], host["lastWords"]) == ("it ended with exit code 7", "out of paper")
     states = [(each["host"], each["state"]) for each in events if each["type"] == "host.stateChanged"]
     assert states[0] == ("desk", "starting")
     assert states[-1] == ("desk", "running")
 
 
-async def test_restart_ends_the_process_and_starts_its_modules_and_what_needs_them(server):
-    before = (await server.call("far_pid"))["data"]
-    status, host = await server.post("/api/hosts/desk/restart")
+async def test_restart_ends_the_process_and_starts_its_modules_and_what_needs_them(bare_server):
+    before = (await bare_server.call("far_pid"))["data"]
+    status, host = await bare_server.post("/api/hosts/desk/restart")
     assert (status, host["state"], host["endsInLastHour"], host["reason"]) == (200, "running", 0, "")
-    assert (await server.call("far_pid"))["data"] == host["pid"] != before
-    assert (await server.call("near"))["ok"]
+    assert (await bare_server.call("far_pid"))["data"] == host["pid"] != before
+    assert (await bare_server.call("near"))["ok"]
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
 
 
-async def test_host_that_ended_too_often_has_failed_until_it_is_restarted(server):
+async def test_host_that_ended_too_often_has_failed_until_it_is_restarted(bare_server):
     for ends in (1, 2, 3):
-        await until(server, lambda host: host["state"] == "running" and host["modules"][0]["state"] == "ready")
-        os.kill((await host_now(server))["pid"], signal.SIGKILL)
-        host = await until(server, lambda host, ends=ends: host["endsInLastHour"] == ends)
+        await host_when(bare_server, lambda host: host["state"] == "running" and host["modules"][0]["state"] == "ready")
+        os.kill((await host_now(bare_server))["pid"], signal.SIGKILL)
+        host = await host_when(bare_server, lambda host, ends=ends: host["endsInLastHour"] == ends)
     assert (host["state"], host["pid"], host["reason"]) == ("failed", None, "it was ended by SIGKILL")
-    status, host = await server.post("/api/hosts/desk/restart")
+    status, host = await bare_server.post("/api/hosts/desk/restart")
     assert (status, host["state"], host["modules"][0]["state"]) == (200, "running", "ready")
 
 
-async def test_restart_of_the_page_waits_for_a_person_where_code_has_changed(server):
-    page = Browser(server.url)
-    assert await page.log_in(server.host.store.page_sessions.create_code()) == 200
+async def test_restart_of_the_page_waits_for_a_person_where_code_has_changed(bare_server):
+    page = Browser(bare_server.url)
+    assert await page.log_in(bare_server.host.store.page_sessions.create_code()) == 200
     assert (await page.ask("POST", "/api/hosts/desk/restart"))[0] == 200
-    (server.host.config.modules_folder / "far.py").write_text(FAR.replace("far away", "very far away"))
+    (bare_server.host.config.modules_folder / "far.py").write_text(FAR.replace("far away", "very far away"))
     status, answer = await page.ask("POST", "/api/hosts/desk/restart")
     assert (status, answer["error"]["type"]) == (403, "confirmation_required")
-    [change] = server.host.policy_changes.waiting
+    [change] = bare_server.host.policy_changes.waiting
     assert (change.proposal.kind, change.proposal.subject) == ("host_restart", "desk")
-    await server.host.policy_changes.decide(change.change_id, approved=True, by="test")
-    assert (await server.get("/api/modules/far"))[1]["description"] == "Works very far away."
+    await bare_server.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    assert (await bare_server.get("/api/modules/far"))[1]["description"] == "Works very far away."
 
 
-async def test_unknown_host_is_an_error_that_names_those_there_are(server):
-    status, answer = await server.post("/api/hosts/cloud/restart")
+async def test_unknown_host_is_an_error_that_names_those_there_are(bare_server):
+    status, answer = await bare_server.post("/api/hosts/cloud/restart")
     assert (status, answer["error"]["type"]) == (404, "host_not_found")
     assert answer["error"]["context"]["hosts"] == ["desk"]
 
 
 async def test_without_hosts_the_list_is_empty(make_server):
-    server = await make_server(files={"near": NEAR})
-    assert await server.get("/api/hosts") == (200, {"hosts": []})
+    bare_server = await make_server(files={"near": NEAR})
+    assert await bare_server.get("/api/hosts") == (200, {"hosts": []})
 
 
 @pytest.mark.parametrize(("python", "said"), [("/no/such/python", "No such file"), ("/usr/bin/env", "exit code")])
 async def test_host_whose_python_cannot_run_it_has_failed(make_server, python, said):
     hosts = {"desk": {"kind": "process", "modules": ["far"], "python": python}}
-    server = await make_server(files={"far": FAR}, app={"modules": ["far"], "hosts": hosts})
-    host = await host_now(server)
+    bare_server = await make_server(files={"far": FAR}, app={"modules": ["far"], "hosts": hosts})
+    host = await host_now(bare_server)
     assert (host["state"], host["python"], host["pid"]) == ("failed", python, None)
     assert said in host["reason"]
     assert host["modules"][0]["state"] == "failed"

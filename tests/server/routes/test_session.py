@@ -7,8 +7,8 @@ import pytest
 class Browser:
     """A client that keeps what a log-in gave it."""
 
-    def __init__(self, server) -> None:
-        self.server, self.cookie, self.value = server, "", ""
+    def __init__(self, bare_server) -> None:
+        self.server, self.cookie, self.value = bare_server, "", ""
 
     async def log_in(self, code: str) -> int:
         async with (
@@ -31,14 +31,9 @@ class Browser:
 
 
 @pytest.fixture
-async def server(make_server):
-    return await make_server()
-
-
-@pytest.fixture
-async def browser(server):
-    browser = Browser(server)
-    assert await browser.log_in(server.host.store.page_sessions.create_code()) == 200
+async def browser(bare_server):
+    browser = Browser(bare_server)
+    assert await browser.log_in(bare_server.host.store.page_sessions.create_code()) == 200
     return browser
 
 
@@ -50,47 +45,47 @@ async def test_session_needs_cookie_and_header_value(browser):
     assert (await browser.ask(value=False))[0] == 401
 
 
-async def test_cookie_is_named_for_the_port_and_closed_to_scripts_and_other_sites(browser, server):
-    assert browser.cookie.startswith(f"agentcore_{server.port}=")
+async def test_cookie_is_named_for_the_port_and_closed_to_scripts_and_other_sites(browser, bare_server):
+    assert browser.cookie.startswith(f"agentcore_{bare_server.port}=")
     for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
         assert attribute in browser.cookie_line
 
 
-async def test_cookie_is_found_among_others_and_beside_a_planted_one(browser, server):
-    browser.cookie = f"a=b; agentcore_{server.port}=planted; agentcore_1=x; {browser.cookie}"
+async def test_cookie_is_found_among_others_and_beside_a_planted_one(browser, bare_server):
+    browser.cookie = f"a=b; agentcore_{bare_server.port}=planted; agentcore_1=x; {browser.cookie}"
     assert (await browser.ask())[0] == 200
 
 
 @pytest.mark.spec("S1")
-async def test_code_is_valid_once(server):
-    code = server.host.store.page_sessions.create_code()
-    assert await Browser(server).log_in(code) == 200
-    assert await Browser(server).log_in(code) == 401
+async def test_code_is_valid_once(bare_server):
+    code = bare_server.host.store.page_sessions.create_code()
+    assert await Browser(bare_server).log_in(code) == 200
+    assert await Browser(bare_server).log_in(code) == 401
 
 
 @pytest.mark.spec("K11")
 @pytest.mark.spec("S1")
-async def test_wrong_codes_of_a_stranger_do_not_keep_the_owner_out(server):
-    code = server.host.store.page_sessions.create_code()
-    assert {await Browser(server).log_in(f"guess{number}") for number in range(100)} == {401}
-    assert await Browser(server).log_in(code) == 200
+async def test_wrong_codes_of_a_stranger_do_not_keep_the_owner_out(bare_server):
+    code = bare_server.host.store.page_sessions.create_code()
+    assert {await Browser(bare_server).log_in(f"guess{number}") for number in range(100)} == {401}
+    assert await Browser(bare_server).log_in(code) == 200
 
 
 @pytest.mark.spec("K11")
 @pytest.mark.spec("S1")
-async def test_code_whose_beginning_is_known_is_void_before_it_is_guessed(server):
-    code = server.host.store.page_sessions.create_code()
-    assert {await Browser(server).log_in(f"{code[:5]}guess{number}") for number in range(5)} == {401}
-    assert await Browser(server).log_in(code) == 401
+async def test_code_whose_beginning_is_known_is_void_before_it_is_guessed(bare_server):
+    code = bare_server.host.store.page_sessions.create_code()
+    assert {await Browser(bare_server).log_in(f"{code[:5]}guess{number}") for number in range(5)} == {401}
+    assert await Browser(bare_server).log_in(code) == 401
 
 
-async def test_wrong_code_is_said(server):
-    status, answer = await server.post("/api/session", {"code": "x"})
+async def test_wrong_code_is_said(bare_server):
+    status, answer = await bare_server.post("/api/session", {"code": "x"})
     assert (status, answer["error"]["type"]) == (401, "invalid_code")
 
 
-async def test_body_of_a_log_in_is_small(server):
-    status, answer = await server.post("/api/session", {"code": "x" * 10_000})
+async def test_body_of_a_log_in_is_small(bare_server):
+    status, answer = await bare_server.post("/api/session", {"code": "x" * 10_000})
     assert (status, answer["error"]["type"]) == (413, "body_too_large")
 
 
@@ -100,27 +95,27 @@ async def test_log_out_ends_the_session(browser):
 
 
 @pytest.mark.spec("S2")
-async def test_page_cannot_make_codes_and_token_has_no_session(browser, server):
+async def test_page_cannot_make_codes_and_token_has_no_session(browser, bare_server):
     status, answer = await browser.ask(method="POST", path="/api/session/code")
     assert (status, answer["error"]["type"]) == (403, "forbidden")
-    async with server.client.delete(f"{server.url}/api/session") as response:
+    async with bare_server.client.delete(f"{bare_server.url}/api/session") as response:
         assert (await response.json())["error"]["type"] == "no_session"
 
 
-async def test_token_makes_a_code_that_logs_in(server):
-    status, answer = await server.post("/api/session/code")
+async def test_token_makes_a_code_that_logs_in(bare_server):
+    status, answer = await bare_server.post("/api/session/code")
     assert status == 200
-    assert await Browser(server).log_in(answer["code"]) == 200
+    assert await Browser(bare_server).log_in(answer["code"]) == 200
 
 
 @pytest.mark.spec("K3")
-async def test_call_of_a_page_is_recorded_as_its_own(browser, server):
+async def test_call_of_a_page_is_recorded_as_its_own(browser, bare_server):
     await browser.ask(method="POST", path="/api/stop")
-    assert server.host.calls.stopped is not None
+    assert bare_server.host.calls.stopped is not None
 
 
-async def test_session_survives_a_restart_of_the_application(browser, server):
-    sessions = server.host.store.page_sessions.sessions()
+async def test_session_survives_a_restart_of_the_application(browser, bare_server):
+    sessions = bare_server.host.store.page_sessions.sessions()
     status, answer = await browser.ask()
     assert status == 200
     assert answer["id"] in {known.session_id for known in sessions}

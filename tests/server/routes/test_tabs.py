@@ -55,33 +55,31 @@ class Stations(Module):
 
 
 @pytest.fixture
-async def stations():
+def stations():
     return Stations()
 
 
-@pytest.fixture
-async def server(make_server, stations):
-    return await make_server(stations)
+SERVER = {"modules": ["stations"]}
 
 
-async def open_stations(server, count):
+async def open_stations(bare_server, count):
     for _ in range(count):
-        await server.call("open_station", session_id="s1")
-    return await tabs_of(server)
+        await bare_server.call("open_station", session_id="s1")
+    return await tabs_of(bare_server)
 
 
-async def tabs_of(server):
-    _, answer = await server.get("/api/tabs")
+async def tabs_of(bare_server):
+    _, answer = await bare_server.get("/api/tabs")
     return answer["tabs"]
 
 
-async def change(server, tab, **wanted):
-    async with server.client.patch(f"{server.url}/api/tabs/{tab['tabId']}", json=wanted) as response:
+async def change(bare_server, tab, **wanted):
+    async with bare_server.client.patch(f"{bare_server.url}/api/tabs/{tab['tabId']}", json=wanted) as response:
         return response.status, await response.json()
 
 
-async def close(server, tab):
-    async with server.client.delete(f"{server.url}/api/tabs/{tab['tabId']}") as response:
+async def close(bare_server, tab):
+    async with bare_server.client.delete(f"{bare_server.url}/api/tabs/{tab['tabId']}") as response:
         return response.status, await response.json()
 
 
@@ -89,8 +87,8 @@ def ids(tabs):
     return [tab["resourceId"] for tab in tabs]
 
 
-async def test_resource_gets_a_tab_that_says_which_it_is_and_how_it_shows(server):
-    (tab,) = await open_stations(server, 1)
+async def test_resource_gets_a_tab_that_says_which_it_is_and_how_it_shows(bare_server):
+    (tab,) = await open_stations(bare_server, 1)
     assert tab["tabId"].startswith("tab_")
     assert "s1" not in tab["tabId"]
     assert tab["createdAt"] == tab["lastActiveAt"] > 0
@@ -104,131 +102,131 @@ async def test_resource_gets_a_tab_that_says_which_it_is_and_how_it_shows(server
     }
 
 
-async def test_tabs_are_moved_before_others_and_to_the_end(server):
-    first, second, third = await open_stations(server, 3)
-    await change(server, third, before=first["tabId"])
-    assert ids(await tabs_of(server)) == ids([third, first, second])
-    await change(server, third, before="")
-    assert ids(await tabs_of(server)) == ids([first, second, third])
-    await change(server, second, before=second["tabId"])
-    assert ids(await tabs_of(server)) == ids([first, second, third])
+async def test_tabs_are_moved_before_others_and_to_the_end(bare_server):
+    first, second, third = await open_stations(bare_server, 3)
+    await change(bare_server, third, before=first["tabId"])
+    assert ids(await tabs_of(bare_server)) == ids([third, first, second])
+    await change(bare_server, third, before="")
+    assert ids(await tabs_of(bare_server)) == ids([first, second, third])
+    await change(bare_server, second, before=second["tabId"])
+    assert ids(await tabs_of(bare_server)) == ids([first, second, third])
 
 
-async def test_pinned_tabs_stay_before_the_others(server):
-    first, second, third = await open_stations(server, 3)
-    assert (await change(server, third, pinned=True))[1]["pinned"]
-    assert ids(await tabs_of(server)) == ids([third, first, second])
-    await change(server, second, pinned=True)
-    assert ids(await tabs_of(server)) == ids([third, second, first])
-    await change(server, second, before=third["tabId"])
-    assert ids(await tabs_of(server)) == ids([second, third, first])
-    await change(server, second, before="")
-    assert ids(await tabs_of(server)) == ids([third, second, first])
-    await change(server, first, before=third["tabId"])
-    assert ids(await tabs_of(server)) == ids([third, second, first])
-    await change(server, third, pinned=False)
-    assert ids(await tabs_of(server)) == ids([second, third, first])
+async def test_pinned_tabs_stay_before_the_others(bare_server):
+    first, second, third = await open_stations(bare_server, 3)
+    assert (await change(bare_server, third, pinned=True))[1]["pinned"]
+    assert ids(await tabs_of(bare_server)) == ids([third, first, second])
+    await change(bare_server, second, pinned=True)
+    assert ids(await tabs_of(bare_server)) == ids([third, second, first])
+    await change(bare_server, second, before=third["tabId"])
+    assert ids(await tabs_of(bare_server)) == ids([second, third, first])
+    await change(bare_server, second, before="")
+    assert ids(await tabs_of(bare_server)) == ids([third, second, first])
+    await change(bare_server, first, before=third["tabId"])
+    assert ids(await tabs_of(bare_server)) == ids([third, second, first])
+    await change(bare_server, third, pinned=False)
+    assert ids(await tabs_of(bare_server)) == ids([second, third, first])
 
 
-async def test_name_that_a_person_gave_is_kept_until_it_is_taken_back(server):
-    (tab,) = await open_stations(server, 1)
-    assert (await change(server, tab, title="Weather"))[1]["title"] == "Weather"
-    assert (await change(server, tab, pinned=True))[1]["title"] == "Weather"
-    assert (await change(server, tab, title=""))[1]["title"] is None
-    status, refused = await change(server, tab, title="x" * 81)
+async def test_name_that_a_person_gave_is_kept_until_it_is_taken_back(bare_server):
+    (tab,) = await open_stations(bare_server, 1)
+    assert (await change(bare_server, tab, title="Weather"))[1]["title"] == "Weather"
+    assert (await change(bare_server, tab, pinned=True))[1]["title"] == "Weather"
+    assert (await change(bare_server, tab, title=""))[1]["title"] is None
+    status, refused = await change(bare_server, tab, title="x" * 81)
     assert (status, refused["error"]["type"]) == (400, "invalid_body")
 
 
-async def test_closing_a_tab_ends_its_resource(server, stations):
-    (tab,) = await open_stations(server, 1)
-    assert await close(server, tab) == (200, {"ok": True, "released": True})
+async def test_closing_a_tab_ends_its_resource(bare_server, stations):
+    (tab,) = await open_stations(bare_server, 1)
+    assert await close(bare_server, tab) == (200, {"ok": True, "released": True})
     assert stations.released == ["station_s1_0"]
-    assert await tabs_of(server) == []
-    status, gone = await close(server, tab)
+    assert await tabs_of(bare_server) == []
+    status, gone = await close(bare_server, tab)
     assert (status, gone["error"]["type"]) == (404, "tab_not_found")
 
 
-async def test_closing_a_pinned_tab_leaves_its_resource_which_can_be_shown_again(server, stations):
-    tab, _ = await open_stations(server, 2)
-    await change(server, tab, pinned=True)
-    assert await close(server, tab) == (200, {"ok": True, "released": False})
+async def test_closing_a_pinned_tab_leaves_its_resource_which_can_be_shown_again(bare_server, stations):
+    tab, _ = await open_stations(bare_server, 2)
+    await change(bare_server, tab, pinned=True)
+    assert await close(bare_server, tab) == (200, {"ok": True, "released": False})
     assert stations.released == []
-    _, again = await server.post("/api/tabs", {"resourceId": tab["resourceId"]})
+    _, again = await bare_server.post("/api/tabs", {"resourceId": tab["resourceId"]})
     assert not again["pinned"]
     assert again["tabId"] != tab["tabId"]
-    assert ids(await tabs_of(server)) == ["station_s1_1", "station_s1_0"]
+    assert ids(await tabs_of(bare_server)) == ["station_s1_1", "station_s1_0"]
 
 
-async def test_closing_the_tab_of_a_resource_that_keeps_running_leaves_it(server, stations):
-    (tab,) = await open_stations(server, 1)
-    path = f"{server.url}/api/resources/{tab['resourceId']}"
-    async with server.client.patch(path, json={"keepRunning": True}) as response:
+async def test_closing_the_tab_of_a_resource_that_keeps_running_leaves_it(bare_server, stations):
+    (tab,) = await open_stations(bare_server, 1)
+    path = f"{bare_server.url}/api/resources/{tab['resourceId']}"
+    async with bare_server.client.patch(path, json={"keepRunning": True}) as response:
         assert (await response.json())["keepRunning"] is True
-    assert await close(server, tab) == (200, {"ok": True, "released": False})
-    server.host.resources.update(tab["resourceId"], title="goes on, without a tab")
-    assert await tabs_of(server) == []
+    assert await close(bare_server, tab) == (200, {"ok": True, "released": False})
+    bare_server.host.resources.update(tab["resourceId"], title="goes on, without a tab")
+    assert await tabs_of(bare_server) == []
     assert stations.released == []
 
 
-async def test_call_that_holds_a_resource_ends_with_its_tab(server, stations):
-    (tab,) = await open_stations(server, 1)
+async def test_call_that_holds_a_resource_ends_with_its_tab(bare_server, stations):
+    (tab,) = await open_stations(bare_server, 1)
     stations.is_held = asyncio.Event()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        holding = group.create_task(server.call("hold_station", session_id="s1"))
+        holding = group.create_task(bare_server.call("hold_station", session_id="s1"))
         await stations.is_held.wait()
-        waiting = group.create_task(server.call("hold_station", session_id="s1"))
-        while len(server.host.calls.in_flight) < 2:
+        waiting = group.create_task(bare_server.call("hold_station", session_id="s1"))
+        while len(bare_server.host.calls.in_flight) < 2:
             await asyncio.sleep(0)
-        await close(server, tab)
-        (held,) = server.host.calls.in_flight
-        await server.post(f"/api/calls/{held}/cancel")
+        await close(bare_server, tab)
+        (held,) = bare_server.host.calls.in_flight
+        await bare_server.post(f"/api/calls/{held}/cancel")
     assert holding.result()["error"]["type"] == "cancelled"
     assert waiting.result()["error"]["type"] == "resource_not_found"
 
 
-async def test_tab_of_something_that_does_not_live_is_refused(server):
-    status, refused = await server.post("/api/tabs", {"resourceId": "station_s1_7"})
+async def test_tab_of_something_that_does_not_live_is_refused(bare_server):
+    status, refused = await bare_server.post("/api/tabs", {"resourceId": "station_s1_7"})
     assert (status, refused["error"]["type"]) == (404, "resource_not_found")
-    (tab,) = await open_stations(server, 1)
-    status, refused = await change(server, tab, before="tab_nowhere")
+    (tab,) = await open_stations(bare_server, 1)
+    status, refused = await change(bare_server, tab, before="tab_nowhere")
     assert (status, refused["error"]["type"]) == (404, "tab_not_found")
 
 
-async def test_tab_goes_with_its_resource_and_its_module(server):
-    await open_stations(server, 2)
-    await server.host.resources.release("station_s1_0")
-    assert ids(await tabs_of(server)) == ["station_s1_1"]
-    await server.host.modules.disable("stations")
-    assert await tabs_of(server) == []
+async def test_tab_goes_with_its_resource_and_its_module(bare_server):
+    await open_stations(bare_server, 2)
+    await bare_server.host.resources.release("station_s1_0")
+    assert ids(await tabs_of(bare_server)) == ["station_s1_1"]
+    await bare_server.host.modules.disable("stations")
+    assert await tabs_of(bare_server) == []
 
 
-async def test_icon_of_a_resource_is_served_as_an_image_that_runs_nothing(server):
-    (tab,) = await open_stations(server, 1)
+async def test_icon_of_a_resource_is_served_as_an_image_that_runs_nothing(bare_server):
+    (tab,) = await open_stations(bare_server, 1)
     path = f"/api/resources/{tab['resourceId']}/icon"
-    status, missing = await server.get(path)
+    status, missing = await bare_server.get(path)
     assert (status, missing["error"]["type"]) == (404, "icon_not_found")
-    server.host.resources.update(tab["resourceId"], icon=Image(b"<svg/>", "image/svg+xml"))
-    async with server.client.get(server.url + path) as response:
+    bare_server.host.resources.update(tab["resourceId"], icon=Image(b"<svg/>", "image/svg+xml"))
+    async with bare_server.client.get(bare_server.url + path) as response:
         assert await response.read() == b"<svg/>"
         assert response.content_type == "image/svg+xml"
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
     for icon in (Image(b"x" * (ICON_BYTES + 1)), Image(b"<p>", "text/html")):
         with pytest.raises(ValueError, match="an icon is an image"):
-            server.host.resources.update(tab["resourceId"], icon=icon)
+            bare_server.host.resources.update(tab["resourceId"], icon=icon)
 
 
-async def test_changes_are_told(server):
+async def test_changes_are_told(bare_server):
     told = []
-    server.host.events.subscribe("tabs.changed", told.append)
-    (tab,) = await open_stations(server, 1)
+    bare_server.host.events.subscribe("tabs.changed", told.append)
+    (tab,) = await open_stations(bare_server, 1)
     assert len(told) == 1
-    await change(server, tab, pinned=True)
+    await change(bare_server, tab, pinned=True)
     assert len(told) == 2
-    before = (await tabs_of(server))[0]["lastActiveAt"]
-    _, shown = await server.post("/api/tabs", {"resourceId": tab["resourceId"]})
+    before = (await tabs_of(bare_server))[0]["lastActiveAt"]
+    _, shown = await bare_server.post("/api/tabs", {"resourceId": tab["resourceId"]})
     assert shown["lastActiveAt"] >= before
     assert len(told) == 2  # what is at the front in one page concerns no other
-    await close(server, tab)
+    await close(bare_server, tab)
     assert len(told) == 3
 
 
@@ -316,15 +314,15 @@ async def test_closed_tabs_are_bounded_closed_for_good_and_go_with_their_session
     assert await run(Stations(opens_again=True), open_at) == []
 
 
-async def test_call_that_opens_a_resource_again_is_bounded_json_and_can_be_taken_away(server):
-    await open_stations(server, 1)
-    update = server.host.resources.update
+async def test_call_that_opens_a_resource_again_is_bounded_json_and_can_be_taken_away(bare_server):
+    await open_stations(bare_server, 1)
+    update = bare_server.host.resources.update
     with pytest.raises(ValueError, match="are the bound"):
         update("station_s1_0", reopening=("open_station", {"url": "x" * REOPENING_BYTES}))
     update("station_s1_0", reopening=("open_station", {"url": "x"}))
-    assert server.host.resources.get("station_s1_0").reopening == ("open_station", {"url": "x"})
+    assert bare_server.host.resources.get("station_s1_0").reopening == ("open_station", {"url": "x"})
     update("station_s1_0", reopening=("", {}))
-    assert server.host.resources.get("station_s1_0").reopening is None
+    assert bare_server.host.resources.get("station_s1_0").reopening is None
 
 
 async def test_order_pins_and_names_outlive_the_server_for_what_is_there_again(run):

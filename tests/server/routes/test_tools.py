@@ -73,9 +73,7 @@ def module():
     return Sample()
 
 
-@pytest.fixture
-async def server(make_server, module):
-    return await make_server(module)
+SERVER = {"modules": ["module"]}
 
 
 async def events_of(response) -> list[tuple[str, dict]]:
@@ -88,8 +86,8 @@ STREAMED = {"Accept": "text/event-stream"}
 
 
 @pytest.mark.spec("M6")
-async def test_success_is_an_envelope(server):
-    envelope = await server.call("sample_say", {"text": "你好"})
+async def test_success_is_an_envelope(bare_server):
+    envelope = await bare_server.call("sample_say", {"text": "你好"})
     assert envelope.pop("callId").startswith("call_")
     assert envelope == {
         "ok": True,
@@ -109,36 +107,38 @@ async def test_success_is_an_envelope(server):
         ("%2e%2e%2fx", {}, "unknown_tool"),
     ],
 )
-async def test_failure_is_an_error_object_with_status_200(server, name, arguments, error_type):
-    envelope = await server.call(name, arguments)
+async def test_failure_is_an_error_object_with_status_200(bare_server, name, arguments, error_type):
+    envelope = await bare_server.call(name, arguments)
     assert (envelope["ok"], envelope["error"]["type"]) == (False, error_type)
     assert "secret detail" not in json.dumps(envelope)
     assert "Traceback" not in json.dumps(envelope)
 
 
 @pytest.mark.spec("K8")
-async def test_list_is_given_in_each_form(server):
+async def test_list_is_given_in_each_form(bare_server):
     forms = {}
     for form in ("agentcore", "openai", "anthropic", "mcp"):
-        _, answer = await server.get(f"/api/tools?format={form}")
+        _, answer = await bare_server.get(f"/api/tools?format={form}")
         forms[form] = answer["tools"][0]
     assert forms["agentcore"]["module"] == "sample"
     assert forms["openai"]["function"]["name"] == forms["anthropic"]["name"] == forms["mcp"]["name"] == "sample_say"
 
 
-async def test_list_is_sent_again_only_when_it_changed(server):
-    async with server.client.get(f"{server.url}/api/tools") as response:
+async def test_list_is_sent_again_only_when_it_changed(bare_server):
+    async with bare_server.client.get(f"{bare_server.url}/api/tools") as response:
         etag = response.headers["ETag"]
-    async with server.client.get(f"{server.url}/api/tools", headers={"If-None-Match": etag}) as response:
+    async with bare_server.client.get(f"{bare_server.url}/api/tools", headers={"If-None-Match": etag}) as response:
         assert (response.status, await response.read()) == (304, b"")
-    await server.host.modules.disable("sample")
-    async with server.client.get(f"{server.url}/api/tools", headers={"If-None-Match": etag}) as response:
+    await bare_server.host.modules.disable("sample")
+    async with bare_server.client.get(f"{bare_server.url}/api/tools", headers={"If-None-Match": etag}) as response:
         assert (response.status, await response.json()) == (200, {"tools": []})
 
 
-async def test_progress_is_streamed_before_the_result(server, module):
+async def test_progress_is_streamed_before_the_result(bare_server, module):
     module.released.set()
-    async with server.client.post(f"{server.url}/api/tools/sample_work/call", json={}, headers=STREAMED) as response:
+    async with bare_server.client.post(
+        f"{bare_server.url}/api/tools/sample_work/call", json={}, headers=STREAMED
+    ) as response:
         assert response.content_type == "text/event-stream"
         events = await events_of(response)
     assert [kind for kind, _ in events] == ["accepted", "progress", "result"]
@@ -147,11 +147,11 @@ async def test_progress_is_streamed_before_the_result(server, module):
     assert events[2][1]["content"] == [{"type": "text", "text": "done"}]
 
 
-async def test_progress_ends_with_its_call_and_never_stands_in_front_of_the_next_answer(server, module):
+async def test_progress_ends_with_its_call_and_never_stands_in_front_of_the_next_answer(bare_server, module):
     published = []
-    server.host.events.subscribe("call.*", lambda event: published.append(event.type))
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    head = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: {server.client.headers['Authorization']}\r\n"
+    bare_server.host.events.subscribe("call.*", lambda event: published.append(event.type))
+    reader, writer = await asyncio.open_connection("127.0.0.1", bare_server.port)
+    head = f"Host: 127.0.0.1:{bare_server.port}\r\nAuthorization: {bare_server.client.headers['Authorization']}\r\n"
     call = "Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
     async with asyncio.timeout(60):
         writer.write(f"POST /api/tools/sample_keep_context/call HTTP/1.1\r\n{head}{call}".encode())
@@ -167,56 +167,56 @@ async def test_progress_ends_with_its_call_and_never_stands_in_front_of_the_next
     assert published[-1] == "call.finished"
 
 
-async def test_call_whose_caller_leaves_goes_on_and_is_recorded(server, module):
-    request = server.client.post(f"{server.url}/api/tools/sample_work/call", json={}, headers=STREAMED)
+async def test_call_whose_caller_leaves_goes_on_and_is_recorded(bare_server, module):
+    request = bare_server.client.post(f"{bare_server.url}/api/tools/sample_work/call", json={}, headers=STREAMED)
     response = await request
     async with asyncio.timeout(30):
         await module.entered.wait()
         response.close()
-        call = next(iter(server.host.calls.in_flight.values()))
+        call = next(iter(bare_server.host.calls.in_flight.values()))
         module.released.set()
         await call.work.task
     assert not module.cancelled
-    _, page = await server.get("/api/calls?tool=sample_work")
+    _, page = await bare_server.get("/api/calls?tool=sample_work")
     assert [row["outcome"] for row in page["calls"]] == ["ok"]
 
 
 @pytest.mark.spec("M5")
-async def test_call_is_cancelled_by_its_id(server, module):
+async def test_call_is_cancelled_by_its_id(bare_server, module):
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        running = group.create_task(server.call("sample_work"))
+        running = group.create_task(bare_server.call("sample_work"))
         await module.entered.wait()
-        (call_id,) = server.host.calls.in_flight
-        status, _ = await server.post(f"/api/calls/{call_id}/cancel")
+        (call_id,) = bare_server.host.calls.in_flight
+        status, _ = await bare_server.post(f"/api/calls/{call_id}/cancel")
     assert status == 200
     assert running.result()["error"]["type"] == "cancelled"
     assert module.cancelled
 
 
-async def test_cancelling_an_unknown_call_is_a_404(server):
-    status, answer = await server.post("/api/calls/call_x/cancel")
+async def test_cancelling_an_unknown_call_is_a_404(bare_server):
+    status, answer = await bare_server.post("/api/calls/call_x/cancel")
     assert (status, answer["error"]["type"]) == (404, "call_not_found")
 
 
 @pytest.mark.spec("K2")
-async def test_call_that_needs_a_person_is_sent_again_after_approval(server):
-    envelope = await server.call("sample_write")
+async def test_call_that_needs_a_person_is_sent_again_after_approval(bare_server):
+    envelope = await bare_server.call("sample_write")
     assert envelope["error"]["type"] == "approval_required"
     call_id = envelope["error"]["context"]["callId"]
-    await server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
-    assert (await server.call("sample_write", call_id=call_id))["ok"]
-    assert (await server.call("sample_write", call_id=call_id))["error"]["type"] == "approval_not_found"
+    await bare_server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+    assert (await bare_server.call("sample_write", call_id=call_id))["ok"]
+    assert (await bare_server.call("sample_write", call_id=call_id))["error"]["type"] == "approval_not_found"
 
 
 @pytest.mark.spec("K2")
-async def test_stream_stays_open_while_a_person_decides(server):
-    url = f"{server.url}/api/tools/sample_write/call"
-    async with server.client.post(url, json={}, headers=STREAMED) as response:
+async def test_stream_stays_open_while_a_person_decides(bare_server):
+    url = f"{bare_server.url}/api/tools/sample_write/call"
+    async with bare_server.client.post(url, json={}, headers=STREAMED) as response:
         async with asyncio.timeout(30):
             accepted = await response.content.readuntil(b"\n\n")
             head = await response.content.readuntil(b"\n\n")
         call_id = json.loads(head.decode().splitlines()[1].removeprefix("data: "))["callId"]
-        await server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        await bare_server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
         events = await events_of(response)
     assert accepted.startswith(b"event: accepted\n")
     assert head.startswith(b"event: approval\n")
@@ -224,8 +224,8 @@ async def test_stream_stays_open_while_a_person_decides(server):
     assert events[0][1]["ok"]
 
 
-async def test_time_limit_of_the_caller_ends_a_call(server):
-    envelope = await server.call("sample_work", timeout_ms=20)
+async def test_time_limit_of_the_caller_ends_a_call(bare_server):
+    envelope = await bare_server.call("sample_work", timeout_ms=20)
     assert envelope["error"]["type"] == "timeout"
 
 
@@ -245,12 +245,12 @@ class Atlas(Module):
 
 
 async def test_argument_is_completed_without_a_call(make_server):
-    server = await make_server(Atlas())
+    bare_server = await make_server(Atlas())
     told = []
-    server.host.events.subscribe("call.*", told.append)
+    bare_server.host.events.subscribe("call.*", told.append)
 
     async def values(tool="atlas_go", **body):
-        status, answer = await server.post(f"/api/tools/{tool}/complete", body)
+        status, answer = await bare_server.post(f"/api/tools/{tool}/complete", body)
         assert status == 200
         return answer["values"]
 
@@ -259,14 +259,14 @@ async def test_argument_is_completed_without_a_call(make_server):
     assert await values(argument="country", value="") == []
     assert await values("nowhere", argument="town", value="") == []
     assert told == []
-    (listed,) = [each for each in (await server.get("/api/tools"))[1]["tools"] if each["name"] == "atlas_go"]
+    (listed,) = [each for each in (await bare_server.get("/api/tools"))[1]["tools"] if each["name"] == "atlas_go"]
     assert listed["completes"] is True
-    await server.host.emergency_stop(Principal("page", "me"))
+    await bare_server.host.emergency_stop(Principal("page", "me"))
     assert await values(argument="town", value="R") == []
     for wrong in (
         {"argument": "town", "value": "x" * 1001},
         {"value": ""},
         {"argument": "town", "arguments": {"a": 1}},
     ):
-        status, answer = await server.post("/api/tools/atlas_go/complete", wrong)
+        status, answer = await bare_server.post("/api/tools/atlas_go/complete", wrong)
         assert (status, answer["error"]["type"]) == (400, "invalid_body")
