@@ -25,7 +25,7 @@ class AddedCommands:
         """See `agentcore.api.CommandContext`."""
         import os
 
-        from agentcore.config.settings_of_modules import module_settings
+        from agentcore.config import module_settings
         from agentcore.host import load_config
 
         return module_settings(load_config(config_path, os.environ), key).values
