@@ -127,7 +127,9 @@ async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
 
 
 async def test_address_of_the_page_leads_to_the_field(ui):
-    page = await approval_view(ui, "#add-host")
+    page = await approval_view(ui)
+    await page.goto(f"{ui.server.approval_address}/#add-host")
+    await page.reload()  # the fragment alone loads nothing
     await expect(page.get_by_label("Add a host")).to_be_focused()
 
 

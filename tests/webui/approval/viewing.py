@@ -13,13 +13,11 @@ async def both(ui, **options):
     return page
 
 
-async def approval_view(ui, fragment="", **options):
+async def approval_view(ui, **options):
     """The approval view in a window of its own, in a browser that is logged in there alone."""
     page = await ui.page(is_logged_in=False, **options)
     await page.goto(f"{ui.server.approval_address}/#code={ui.host.store.approval_sessions.create_code()}")
     await page.locator("ac-approval-view h1").first.wait_for()
-    if fragment:
-        await page.goto(f"{ui.server.approval_address}/{fragment}")
     return page
 
 
