@@ -67,9 +67,9 @@ def stages() -> Iterator[list[Part]]:
     if os.geteuid() == 0 and sys.platform == "linux":
         bare = [sys.executable, ".ci/bare_machine.py"]
         yield [Part("bare", bare, 150)]
-        # bubblewrap is there: what a sandbox hides below this folder
+        # bubblewrap and git are there: what a sandbox hides below this folder
         sandboxed = ("plugins/shell_tools", "plugins/mcp_servers/tests/test_sandbox.py")
-        yield [Part("bare-sandbox", [*bare, "--below", "/var/tmp", "--show", "bwrap", *sandboxed], 60)]
+        yield [Part("bare-sandbox", [*bare, "--below", "/var/tmp", "--show", "bwrap", "--show", "git", *sandboxed], 60)]
     for version, program in newer_interpreters():
         fast = make("test-fast", f"PYTHON={program}", f"VENV=.venv-{version}")
         yield [Part(f"python-{version}", fast, 60)]

@@ -45,8 +45,8 @@ def test_app_json_lists_modules_that_are_here():
     assert set(json.loads((ROOT / "app.json").read_text())["modules"]) <= brought
 
 
-def test_no_file_holds_the_marks_of_an_unfinished_merge():
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+def test_no_file_holds_the_marks_of_an_unfinished_merge(git):
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     files = [ROOT / name for name in listed.split("\0") if name] or list(ROOT.glob("webui/**/*.*"))
     marks = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
     assert [file for file in files if file.is_file() and marks.search(file.read_bytes())] == []

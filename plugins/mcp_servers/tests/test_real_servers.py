@@ -96,8 +96,8 @@ async def test_playwright(mount_real, tmp_path):
     assert "Engines" in said + await text_of(host, "playwright_mcp_browser_snapshot")
 
 
-async def test_git(mount_real, python_servers, tmp_path):
-    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+async def test_git(mount_real, python_servers, tmp_path, git):
+    subprocess.run([git, "init", "-q", "-b", "main", str(tmp_path)], check=True)
     (tmp_path / "notes.txt").write_text("Water the plants.")
     block = python_servers("mcp-server-git", "--repository", str(tmp_path))
     host = await mount_real("git", "mcp_git", block, roots=[tmp_path])

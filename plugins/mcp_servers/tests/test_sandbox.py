@@ -1,6 +1,5 @@
 """What a server that is a command sees and changes of the machine."""
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap on PATH")
+pytestmark = pytest.mark.usefixtures("bubblewrap")
 
 
 async def text_of(host, tool, **arguments):
@@ -27,9 +26,9 @@ async def test_a_server_reads_neither_keys_nor_the_state_of_agentcore(mount, pla
     assert await text_of(host, "example_names", path=str(state / "data")) == "['mcp_example']"
 
 
-async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(mount, plain, tmp_path):
+async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(mount, plain, tmp_path, git):
     root = tmp_path / "root"
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run([git, "init", "-q", str(root)], check=True)
     (root / "CLAUDE.md").write_text("ours")
     host = await mount(plain(), roots=[root])
     assert await text_of(host, "example_write", path=str(root / "notes.txt")) == "written"

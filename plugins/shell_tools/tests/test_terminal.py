@@ -140,10 +140,11 @@ async def test_unknown_process_closes_the_connection_with_the_reason(client):
     assert message.extra == "process_not_found"
 
 
-async def test_processes_are_listed_for_the_page(client, spawn):
+async def test_processes_are_listed_for_the_page(client, spawn, config):
     process_id = await spawn("sleep 600")
     answer = await (await client.get("/api/modules/shell_tools/processes")).json()
     (listed,) = answer["processes"]
     assert (listed["processId"], listed["command"], listed["isRunning"]) == (process_id, "sleep 600", True)
-    assert answer["isSandboxed"] is (answer["sandboxReason"] == "")
+    assert answer["isSandboxed"] is (config["config"]["shell_tools"] == {})
+    assert answer["sandboxReason"] == ""
     assert answer["putAside"] == []

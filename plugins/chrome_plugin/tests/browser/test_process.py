@@ -226,6 +226,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.usefixtures("browser_program")
 async def test_kill_of_the_server_ends_its_browsers_and_the_next_start_removes_the_rest(tmp_path: Path):
     """The server is killed with SIGKILL; its browser ends by itself, and what it left goes with the next start."""
     before = folders()

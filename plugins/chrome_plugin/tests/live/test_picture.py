@@ -19,7 +19,7 @@ VIEW = "view-number-one"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory):
+async def server(tmp_path_factory, browser_program):
     config = {"config": {"chrome": {"allow_private": True}}}
     async with running_server(HostPlan(("browser",), config), tmp_path_factory.mktemp("server")) as client:
         yield client

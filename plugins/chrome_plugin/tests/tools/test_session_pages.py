@@ -10,6 +10,7 @@ STARTS_HOSTS = True
 pytestmark = [pytest.mark.spec("R4"), pytest.mark.spec("B2")]
 
 
+@pytest.mark.usefixtures("browser_program")
 async def test_page_that_ended_with_the_server_comes_back_closed_with_its_icon_and_opens_at_its_address(site, tmp_path):
     plan = HostPlan(["browser"], {"config": {"chrome": {"allow_private": True}}})
     async with running_host(plan, tmp_path) as host:
@@ -32,6 +33,7 @@ async def test_page_that_ended_with_the_server_comes_back_closed_with_its_icon_a
         assert len(pages) == 2  # the page that was opened meanwhile is left alone
 
 
+@pytest.mark.usefixtures("browser_program")
 async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(site, tmp_path):
     """What looks goes on there; an action is not done, and says why; a page that a person has closed stays closed."""
     plan = HostPlan(["browser"], {"config": {"chrome": {"allow_private": True}}})

@@ -9,7 +9,7 @@ import pytest
 
 from agentcore.supervision.prctl import leave_keyring
 
-pytestmark = [pytest.mark.spec("S2", "S5"), pytest.mark.usefixtures("needs_sandbox")]
+pytestmark = [pytest.mark.spec("S2", "S5"), pytest.mark.usefixtures("needs_sandbox", "git")]
 
 # shell functions of the model's commands: a program that leaves a mark outside, a nested repository that git looks
 # into, one outside of the workspace

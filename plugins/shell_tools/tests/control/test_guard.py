@@ -16,14 +16,15 @@ _ASIDE = ".agentcore-aside"
 
 
 @pytest.fixture
-def git(root, monkeypatch):
+def git(root, monkeypatch, git):
     """Run git as the person does, outside of the sandbox."""
+    program = git
     for name, value in {"NAME": "a", "EMAIL": "a@b"}.items():
         monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
         monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
 
     def run(*words: str, folder: Path = root) -> str:
-        return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([program, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
 
     return run
 

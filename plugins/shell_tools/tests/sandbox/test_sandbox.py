@@ -115,8 +115,8 @@ async def test_keys_and_records_of_the_server_and_of_the_user_are_not_there(sand
 
 
 @confined
-async def test_what_decides_what_runs_outside_cannot_be_changed(sandboxed, root):
-    subprocess.run(["git", "init", "-q", root], check=True)
+async def test_what_decides_what_runs_outside_cannot_be_changed(sandboxed, root, git):
+    subprocess.run([git, "init", "-q", root], check=True)
     (root / ".vscode").mkdir()
     (root / "app.json").write_text("{}")
     script = """
@@ -252,9 +252,9 @@ async def test_command_that_fails_because_of_the_sandbox_says_how_to_allow_it(st
 
 
 @confined
-async def test_further_folder_can_be_written_where_the_setting_names_it(start, outside, root):
+async def test_further_folder_can_be_written_where_the_setting_names_it(start, outside, root, git):
     host = await start(sandbox="require", writable=[str(outside), ".git/config"])
-    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run([git, "init", "-q", root], check=True)
     await host.call("bash", command=f"echo new > {outside}/new; git config core.pager less")
     assert (outside / "new").read_text() == "new\n"
     assert "pager = less" in (root / ".git/config").read_text()
