@@ -355,10 +355,14 @@ async def broken_download(site: Site, request: web.Request) -> web.StreamRespons
     return response
 
 
+HUGE_BYTES = 4 * 1024 * 1024 + 1
+"""Of `/download-huge`: more than the bound of a test."""
+
+
 async def huge_download(site: Site, request: web.Request) -> web.StreamResponse:
     # zeros pack well: little is sent, and much is written
     headers = {"Content-Disposition": 'attachment; filename="huge.bin"', "Content-Encoding": "gzip"}
-    return web.Response(body=zeros(256 * 1024 * 1024 + 1), headers=headers)
+    return web.Response(body=zeros(HUGE_BYTES), headers=headers)
 
 
 async def guarded(site: Site, request: web.Request) -> web.StreamResponse:

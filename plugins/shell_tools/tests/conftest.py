@@ -1,6 +1,5 @@
 """A host with the module, and short ways to call its tools and to look for processes."""
 
-import asyncio
 import contextlib
 import shutil
 import subprocess
@@ -15,20 +14,6 @@ import pytest
 from agentcore.api import Text, ToolError, ToolResult
 from agentcore.testing import HostFactory, RunningHost
 
-PATIENCE_S = 60
-_BWRAP = shutil.which("bwrap")
-
-
-def _sandbox_works() -> bool:
-    """Whether commands can be confined on this system at all."""
-    if _BWRAP is None:
-        return False
-    command = [_BWRAP, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-SANDBOX_WORKS = _sandbox_works()
-
 
 class StartHost(Protocol):
     """Starts a host with the module, and settings for it."""
@@ -36,10 +21,20 @@ class StartHost(Protocol):
     async def __call__(self, **settings: Any) -> RunningHost: ...
 
 
+@pytest.fixture(scope="session")
+def sandbox_works() -> bool:
+    """Whether commands can be confined on this system at all."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return False
+    command = [program, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 @pytest.fixture
-def needs_sandbox() -> None:
+def needs_sandbox(sandbox_works: bool) -> None:
     """Leave a test out where commands cannot be confined."""
-    if not SANDBOX_WORKS:
+    if not sandbox_works:
         pytest.skip("bubblewrap is not installed, or does not work on this system")
 
 
@@ -51,9 +46,9 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def config() -> dict[str, Any]:
+def config(sandbox_works: bool) -> dict[str, Any]:
     """The part of app.json without which each first command would wait for approval, where there is no sandbox."""
-    return {"config": {"shell_tools": {} if SANDBOX_WORKS else {"sandbox": "off"}}}
+    return {"config": {"shell_tools": {} if sandbox_works else {"sandbox": "off"}}}
 
 
 @pytest.fixture
@@ -125,20 +120,3 @@ def living(mark: str) -> Callable[[], int]:
         return found
 
     return count
-
-
-@pytest.fixture
-def until() -> Callable[[Callable[[], Any]], Awaitable[None]]:
-    """Wait until something holds; it may be a coroutine function."""
-
-    async def wait(condition: Callable[[], Any]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                holds = condition()
-                if asyncio.iscoroutine(holds):
-                    holds = await holds
-                if holds:
-                    return
-                await asyncio.sleep(0.02)
-
-    return wait

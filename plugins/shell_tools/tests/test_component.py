@@ -7,23 +7,18 @@ from pathlib import Path
 import agentcore_shell_tools
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
 VENDOR = Path(agentcore_shell_tools.__file__).parent / "component" / "vendor"
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
-# without two pages of its own that Chromium loads for each new window
-FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 WAIT_MS, START_MS = 30_000, 60_000
 
 
-def in_chromium(test):
-    """The tests with a page share one browser, which lives in one event loop."""
-    return pytest.mark.usefixtures("chromium")(pytest.mark.asyncio(loop_scope="module")(test))
-
-
+in_chromium = pytest.mark.asyncio(loop_scope="session")
+"""For tests with the page: the browser that all tests share lives in this event loop."""
 pytestmark = pytest.mark.spec("T4", "M7")
 
 
@@ -60,19 +55,14 @@ class Ui:
         return self.page.locator("shell-tools-terminal .xterm-rows")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser(chromium):
-    expect.set_options(timeout=WAIT_MS)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        await browser.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def ui(browser, root, tmp_path_factory):
-    plan = HostPlan(["shell_tools"], roots=[root])
-    async with running_server(plan, tmp_path_factory.mktemp("server")) as client:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared_ui(browser, sandbox_works, tmp_path_factory):
+    """One server and one page for all tests of the file."""
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "root").mkdir()
+    settings = {} if sandbox_works else {"sandbox": "off"}  # else each first call would wait for a person
+    plan = HostPlan(["shell_tools"], {"config": {"shell_tools": settings}}, roots=[folder / "root"])
+    async with running_server(plan, folder) as client:
         page = await browser.new_page(locale="en-US", reduced_motion="reduce", color_scheme="light")
         page.set_default_timeout(WAIT_MS)
         page.set_default_navigation_timeout(START_MS)
@@ -83,7 +73,16 @@ async def ui(browser, root, tmp_path_factory):
         await page.get_by_role("heading", level=1).first.wait_for(timeout=START_MS)
         yield found
         await page.close()
-        assert found.errors == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared_ui):
+    """The page, without a process; those of the test end with it."""
+    yield shared_ui
+    await shared_ui.page.goto(f"{shared_ui.address}#/")
+    for resource in shared_ui.host.resources.list(resource_type="terminal"):
+        await shared_ui.host.resources.release(resource.resource_id)
+    assert shared_ui.errors == []
 
 
 @in_chromium

@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from agentcore.api import ArtifactLink, ToolError
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("T4")
 
@@ -88,17 +89,17 @@ async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_
 
 
 @pytest.mark.spec("S5")
-async def test_command_whose_keeper_was_stopped_ends_at_its_limit_with_all_that_came_of_it(host, mark, living, until):
+async def test_command_whose_keeper_was_stopped_ends_at_its_limit_with_all_that_came_of_it(host, mark, living):
     script = f"setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600"
     for limit_ms in (2_000, 8_000, 32_000):  # the longer ones on a machine that is too busy to see it run before
         running = asyncio.ensure_future(host.outcome("bash", {"command": script, "timeoutMs": limit_ms}))
-        await until(lambda: living() == 2 or running.done())  # noqa: B023 - it is called here alone
+        await wait_until(lambda: living() == 2 or running.done())  # noqa: B023 - it is called here alone
         for keeper in keepers():
             keeper.suspend()
         is_stopped = not running.done()
-        await until(running.done)
+        await wait_until(running.done)
         assert running.result().error.type == "timeout"
-        await until(lambda: living() == 0)
+        await wait_until(lambda: living() == 0)
         if is_stopped:
             break
     assert is_stopped
@@ -122,14 +123,14 @@ def keepers():
     return found
 
 
-async def test_cancelled_command_ends_with_all_that_it_started(host, mark, living, until):
+async def test_cancelled_command_ends_with_all_that_it_started(host, mark, living):
     script = f"(exec -a {mark} sleep 600) & exec -a {mark} sleep 600"
     calling = asyncio.create_task(host.call("bash", command=script))
-    await until(lambda: living() == 2)
+    await wait_until(lambda: living() == 2)
     calling.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await calling
-    await until(lambda: living() == 0)
+    await wait_until(lambda: living() == 0)
 
 
 @pytest.mark.spec("S5")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import Mark, ToolError
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("T4")
 
@@ -56,7 +57,7 @@ def press(call):
 
 
 @pytest.fixture
-def shown(call, until):
+def shown(call):
     """Wait until a screen shows a text."""
 
     async def wait(process_id, text):
@@ -64,7 +65,7 @@ def shown(call, until):
             rows = (await call("bash_output", process_id=process_id)).data["screen"]["rows"]
             return any(text in row for row in rows)
 
-        await until(is_there)
+        await wait_until(is_there)
 
     return wait
 
@@ -195,7 +196,7 @@ def test_terminal_that_is_made_smaller_is_drawn_smaller():
     "piece", [b"x\x1b[65535b", b"\x1b[8;60000;60000t", b"\x1b[999999999S", b"\x1b#8", b"\x1b[65535@"]
 )
 def test_what_a_hostile_program_writes_costs_neither_the_server_nor_much_memory(size, piece):
-    view = Screen(*size).update(Written(piece * 400), *size)
+    view = Screen(*size).update(Written(piece * 100), *size)
     assert (view.columns, view.lines) == size
     assert len(view.rows) <= size[1]
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.support.waiting import wait_until
+
 pytestmark = [
     pytest.mark.spec("S5"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc"),
@@ -16,7 +18,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def serve(tmp_path, until, config):
+def serve(tmp_path, config):
     """Start `agentcore serve`, and give its process and a way to call tools."""
 
     @contextmanager
@@ -38,7 +40,7 @@ def serve(tmp_path, until, config):
 
     async def ready():
         log = tmp_path / "log"
-        await until(lambda: '"server_ready"' in log.read_text() and '"module_ready"' in log.read_text())
+        await wait_until(lambda: '"server_ready"' in log.read_text() and '"module_ready"' in log.read_text())
         written = log.read_text()
         lines = [json.loads(line) for line in written[: written.rindex("\n")].splitlines()]  # the last may be half one
         address = next(line["address"] for line in lines if line["event"] == "server_ready")
@@ -70,13 +72,13 @@ async def test_no_key_of_the_server_is_in_reach_of_a_command(serve):
     assert "not-for-commands" not in said
 
 
-async def test_server_that_is_killed_takes_all_its_commands_along(serve, mark, living, until):
+async def test_server_that_is_killed_takes_all_its_commands_along(serve, mark, living):
     start, ready = serve
     with start() as server:
         call = await ready()
         call("bash", command=f"exec -a {mark} sleep 600", background=True)
         detached = f"setsid -f bash -c 'trap \"\" TERM HUP; exec -a {mark} sleep 600'; exec -a {mark} sleep 600"
         call("bash", command=detached, background=True, terminal=True)
-        await until(lambda: living() == 3)
+        await wait_until(lambda: living() == 3)
         server.kill()
-        await until(lambda: living() == 0)
+        await wait_until(lambda: living() == 0)

@@ -1,7 +1,7 @@
 """A server with the module, browser sessions that are logged in, and the real page in Chromium."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from agentcore.testing import ServerClient
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
+from tests.support.waiting import wait_until
 
 _HERE = Path(__file__).parent
 WAIT_MS, START_MS = 30_000, 60_000
@@ -52,8 +53,8 @@ async def log_in(server: ServerClient) -> AsyncIterator[LogIn]:
         yield enter
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[OpenPage]:
+@asynccontextmanager
+async def opening(server: ServerClient, browser: Browser) -> AsyncIterator[OpenPage]:
     """Open agentcore's page, logged in, and return when it can be given commands."""
     contexts: list[BrowserContext] = []
 
@@ -69,13 +70,39 @@ async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[Ope
         before = await known(server)
         await page.goto(f"{server.make_url('/')}#code={code}")
         await page.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
-        while await known(server) <= before:
-            await page.wait_for_timeout(20)
+
+        async def is_known() -> bool:
+            return await known(server) > before
+
+        await wait_until(is_known)
         return page
 
-    yield enter
-    for context in contexts:
-        await context.close()
+    try:
+        yield enter
+    finally:
+        for context in contexts:
+            await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[OpenPage]:
+    """Open pages of the test's own server."""
+    async with opening(server, browser) as enter:
+        yield enter
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def common_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerClient]:
+    """One server for the tests of a file that do not change it."""
+    async with running_server(HostPlan(["ui_page"]), tmp_path_factory.mktemp("server")) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def common_page(common_server: ServerClient, browser: Browser) -> AsyncIterator[Page]:
+    """The one page of that server; a test that changes it loads it again."""
+    async with opening(common_server, browser) as enter:
+        yield await enter()
 
 
 async def known(server: ServerClient) -> int:

@@ -1,4 +1,7 @@
-"""The tools on the real page in Chromium."""
+"""The tools on the real page in Chromium.
+
+Tests that change the server come first: the end of theirs would take along what the common one has of the module.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,6 +12,7 @@ from playwright.async_api import Page, expect
 
 from agentcore.api.context import Principal
 from agentcore.testing import ServerClient
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("P1")
 
@@ -29,163 +33,16 @@ async def patch(server: ServerClient, *operations: dict[str, Any]) -> Any:
     return (await server.running.outcome("ui_page_dom_patch", {"operations": list(operations)})).result.data
 
 
-async def test_scripts_give_their_value_however_they_are_written(server: ServerClient, open_page: OpenPage) -> None:
-    await open_page()
-    for script, value in (
-        ("1+1", 2),
-        ("return document.title.length > 0", True),
-        ("await Promise.resolve(3)", 3),
-        ("const x = await fetch('/api/health'); return x.status", 200),
-        ("({a: [1, {b: 'c'}]})", {"a": [1, {"b": "c"}]}),
-        ("undefined", None),
-    ):
-        assert await evaluate(server, script) == value
+async def becomes(ask: Callable[[], Awaitable[Any]], wanted: Any) -> bool:
+    """Ask until the answer is the wanted one; calls that find no page meanwhile count as another answer."""
 
+    async def is_wanted() -> bool:
+        try:
+            return bool(await ask() == wanted)
+        except AssertionError:
+            return False
 
-async def test_what_json_cannot_hold_is_described(server: ServerClient, open_page: OpenPage) -> None:
-    await open_page()
-    script = """
-        const cycle = {}; cycle.self = cycle;
-        return {
-            element: document.body, window, missing: undefined, big: 12n, wrong: NaN, cycle, symbol: Symbol('s'),
-            call: function named() {}, map: new Map([[1, 2]]), set: new Set([1]), when: new Date(0),
-            bytes: new Uint8Array(3), get broken() { throw new Error('no'); }, '__proto__x': 1,
-        }"""
-    assert await evaluate(server, script) == {
-        "element": "[Element <body>]",
-        "window": "[Window]",
-        "missing": None,
-        "big": "[BigInt 12]",
-        "wrong": "[NaN]",
-        "cycle": {"self": "[Circular]"},
-        "symbol": "[Symbol(s)]",
-        "call": "[Function named]",
-        "map": {"[Map]": [[1, 2]]},
-        "set": {"[Set]": [1]},
-        "when": "1970-01-01T00:00:00.000Z",
-        "bytes": "[Uint8Array, 3 bytes]",
-        "broken": "[not readable: Error: no]",
-        "__proto__x": 1,
-    }
-    outcome = await server.running.outcome("ui_page_eval_js", {"script": "'x'.repeat(1e7)"})
-    assert outcome.result.truncated
-    assert "more characters" in outcome.result.data["value"]
-
-
-async def test_halves_of_characters_come_back_replaced(server: ServerClient, open_page: OpenPage) -> None:
-    """JSON has an escape for them, and readers of JSON refuse it."""
-    page = await open_page()
-    script = r"return {half: '\ud83d', ['\ude00']: 'key', whole: '\ud83d\ude00', escape: '\\ud83d'}"
-    assert await evaluate(server, script) == {
-        "half": "\ufffd",
-        "\ufffd": "key",
-        "whole": "\U0001f600",
-        "escape": r"\ud83d",
-    }
-    error = (await server.running.outcome("ui_page_eval_js", {"script": r"throw new Error('\ud83d')"})).error
-    assert "\ufffd" in error.message
-    await page.evaluate(r"document.body.append('half \ud83d')")
-    assert "half \ufffd" in (await content(server, format="text"))["content"]
-
-
-async def test_errors_say_what_was_thrown(server: ServerClient, open_page: OpenPage) -> None:
-    await open_page()
-    for script, said in (
-        ("null.x", "TypeError"),
-        ("throw {code: 7}", '{"code":7}'),
-        ("return return", "SyntaxError"),
-        ("await Promise.reject(new RangeError('late'))", "RangeError: late"),
-    ):
-        error = (await server.running.outcome("ui_page_eval_js", {"script": script})).error
-        assert error.type == "ui_execute_error"
-        assert said in error.message
-    error = (await server.running.outcome("ui_page_get_content", {"selector": "#nowhere"})).error
-    assert error.type == "ui_execute_error"
-
-
-async def test_endless_wait_is_a_timeout_and_the_page_goes_on(server: ServerClient, open_page: OpenPage) -> None:
-    await open_page()
-    outcome = await server.running.outcome(
-        "ui_page_eval_js", {"script": "await new Promise(() => {})", "timeoutMs": 200}
-    )
-    assert outcome.error.type == "ui_timeout"
-    assert await evaluate(server, "1+1") == 2
-
-
-async def test_content_is_read_as_summary_text_and_html(server: ServerClient, open_page: OpenPage) -> None:
-    page = await open_page()
-    await page.evaluate("location.hash = '#/modules'")
-    await expect(page.get_by_role("heading", name="Modules", exact=True)).to_be_visible()
-    summary = (await content(server))["summary"]
-    assert summary["view"] == "modules"
-    assert "agentcore" in summary["title"]
-    assert "Modules" in summary["headings"]
-    link = next(node for node in summary["nodes"] if node["role"] == "link" and node["name"] == "Tools")
-    text = await content(server, format="text", selector=link["selector"])
-    assert text["content"] == "Tools"
-    whole = await content(server, format="text", maxChars=10)
-    assert whole["truncated"]
-    assert len(whole["content"]) == 10
-    assert whole["length"] > 100
-    html = await content(server, format="html", selector="ac-sidebar", maxChars=1_000_000)
-    assert html["content"].startswith("<ac-sidebar")
-    assert "shadowrootmode" in html["content"]
-
-
-async def test_values_of_password_fields_are_not_read(server: ServerClient, open_page: OpenPage) -> None:
-    page = await open_page()
-    await page.evaluate(
-        "document.body.insertAdjacentHTML('beforeend', '<input type=password aria-label=Key><input aria-label=Name>')"
-    )
-    await page.get_by_label("Key").fill("hidden-word")
-    await page.get_by_label("Name").fill("seen-word")
-    said = (
-        str(await content(server))
-        + str(await content(server, format="html"))
-        + str(await content(server, format="text"))
-    )
-    assert "seen-word" in said
-    assert "hidden-word" not in said
-
-
-async def test_patches_are_applied_in_order_and_gone_after_a_reload(server: ServerClient, open_page: OpenPage) -> None:
-    page = await open_page()
-    before = await page.evaluate("[{...localStorage}, {...sessionStorage}]")
-    accent = "() => getComputedStyle(document.documentElement).getPropertyValue('--ac-accent').trim()"
-    usual = await page.evaluate(accent)
-    data = await patch(
-        server,
-        {"op": "injectCss", "css": ":root { --ac-accent: rgb(1, 2, 3) } .loud { color: rgb(9, 9, 9) }"},
-        {"op": "insertAdjacentHtml", "selector": "body", "position": "afterbegin", "html": "<p id='banner'>x</p>"},
-        {"op": "setText", "selector": "#banner", "text": "<b>Hello</b>"},
-        {"op": "addClass", "selector": "#banner", "className": "loud"},
-        {"op": "setAttr", "selector": "#banner", "name": "title", "value": "a banner"},
-        {"op": "setText", "selector": "#nowhere", "text": "x"},
-        {"op": "setText", "selector": "!!", "text": "x"},
-        {"op": "remove", "selector": "ac-sidebar >>> .brand"},
-    )
-    assert [result["ok"] for result in data["results"]] == [True, True, True, True, True, False, False, True]
-    assert (data["total"], data["succeeded"], data["failed"]) == (8, 6, 2)
-    assert await page.evaluate(accent) == "rgb(1, 2, 3)"
-    banner = page.locator("#banner")
-    await expect(banner).to_have_text("<b>Hello</b>")
-    await expect(banner).to_have_css("color", "rgb(9, 9, 9)")
-    await expect(banner).to_have_attribute("title", "a banner")
-    assert (await content(server, format="text", selector="#banner"))["content"] == "<b>Hello</b>"
-    data = await patch(
-        server,
-        {"op": "removeClass", "selector": "#banner", "className": "loud"},
-        {"op": "setHtml", "selector": "#banner", "html": "<i>bye</i><img src=x onerror='window.ran = 1'>"},
-    )
-    assert data["succeeded"] == 2
-    await expect(banner).to_have_text("bye")
-    await page.reload()
-    await page.locator("ac-app nav").first.wait_for(state="attached")
-    await expect(banner).to_have_count(0)
-    assert await page.evaluate(accent) == usual
-    assert await page.evaluate("window.ran") is None
-    assert await page.evaluate("[{...localStorage}, {...sessionStorage}]") == before
-    assert await page.evaluate("async () => (await indexedDB.databases()).length") == 0
+    return await wait_until(is_wanted)
 
 
 async def test_scripts_and_patches_with_html_always_ask(server: ServerClient, open_page: OpenPage) -> None:
@@ -222,9 +79,9 @@ async def test_page_that_was_used_last_acts_and_closing_it_hands_over(
         await first.evaluate("window.dispatchEvent(new Event('focus'))")
         return await evaluate(server, "window.who")
 
-    assert await eventually(who_acts_after_first_was_used, "first")
+    assert await becomes(who_acts_after_first_was_used, "first")
     await first.close()
-    assert await eventually(lambda: evaluate(server, "window.who"), "second")
+    assert await becomes(lambda: evaluate(server, "window.who"), "second")
 
 
 async def test_reload_in_the_middle_of_a_command_ends_that_call(server: ServerClient, open_page: OpenPage) -> None:
@@ -234,7 +91,7 @@ async def test_reload_in_the_middle_of_a_command_ends_that_call(server: ServerCl
     await page.wait_for_function("window.began")
     await page.reload()
     assert (await call).error.type == "ui_client_not_connected"
-    assert await eventually(lambda: evaluate(server, "typeof window.began"), "undefined")
+    assert await becomes(lambda: evaluate(server, "typeof window.began"), "undefined")
 
 
 async def test_without_sockets_the_page_polls(server: ServerClient, open_page: OpenPage) -> None:
@@ -262,19 +119,163 @@ async def test_policy_allows_scripts_only_while_the_module_is_enabled(server: Se
     assert "'unsafe-eval'" not in await policy()
 
 
-async def test_module_shows_which_page_acts(server: ServerClient, open_page: OpenPage) -> None:
-    page = await open_page()
-    await page.evaluate("location.hash = '#/pages/ui_page'")
-    await expect(page.get_by_role("cell", name="ui_page_0")).to_be_visible()
-    await expect(page.get_by_role("cell", name="acts")).to_be_visible()
+async def test_scripts_give_their_value_however_they_are_written(
+    common_server: ServerClient, common_page: Page
+) -> None:
+    for script, value in (
+        ("1+1", 2),
+        ("return document.title.length > 0", True),
+        ("await Promise.resolve(3)", 3),
+        ("const x = await fetch('/api/health'); return x.status", 200),
+        ("({a: [1, {b: 'c'}]})", {"a": [1, {"b": "c"}]}),
+        ("undefined", None),
+    ):
+        assert await evaluate(common_server, script) == value
 
 
-async def eventually(ask: Callable[[], Awaitable[Any]], wanted: Any) -> bool:
-    """Ask until the answer is the wanted one; calls that find no page meanwhile count as another answer."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                if await ask() == wanted:
-                    return True
-            except AssertionError:
-                await asyncio.sleep(0.05)
+async def test_what_json_cannot_hold_is_described(common_server: ServerClient, common_page: Page) -> None:
+    script = """
+        const cycle = {}; cycle.self = cycle;
+        return {
+            element: document.body, window, missing: undefined, big: 12n, wrong: NaN, cycle, symbol: Symbol('s'),
+            call: function named() {}, map: new Map([[1, 2]]), set: new Set([1]), when: new Date(0),
+            bytes: new Uint8Array(3), get broken() { throw new Error('no'); }, '__proto__x': 1,
+        }"""
+    assert await evaluate(common_server, script) == {
+        "element": "[Element <body>]",
+        "window": "[Window]",
+        "missing": None,
+        "big": "[BigInt 12]",
+        "wrong": "[NaN]",
+        "cycle": {"self": "[Circular]"},
+        "symbol": "[Symbol(s)]",
+        "call": "[Function named]",
+        "map": {"[Map]": [[1, 2]]},
+        "set": {"[Set]": [1]},
+        "when": "1970-01-01T00:00:00.000Z",
+        "bytes": "[Uint8Array, 3 bytes]",
+        "broken": "[not readable: Error: no]",
+        "__proto__x": 1,
+    }
+    outcome = await common_server.running.outcome("ui_page_eval_js", {"script": "'x'.repeat(1e7)"})
+    assert outcome.result.truncated
+    assert "more characters" in outcome.result.data["value"]
+
+
+async def test_halves_of_characters_come_back_replaced(common_server: ServerClient, common_page: Page) -> None:
+    """JSON has an escape for them, and readers of JSON refuse it."""
+    script = r"return {half: '\ud83d', ['\ude00']: 'key', whole: '\ud83d\ude00', escape: '\\ud83d'}"
+    assert await evaluate(common_server, script) == {
+        "half": "\ufffd",
+        "\ufffd": "key",
+        "whole": "\U0001f600",
+        "escape": r"\ud83d",
+    }
+    error = (await common_server.running.outcome("ui_page_eval_js", {"script": r"throw new Error('\ud83d')"})).error
+    assert "\ufffd" in error.message
+    await common_page.evaluate(r"document.body.append('half \ud83d')")
+    assert "half \ufffd" in (await content(common_server, format="text"))["content"]
+
+
+async def test_errors_say_what_was_thrown(common_server: ServerClient, common_page: Page) -> None:
+    for script, said in (
+        ("null.x", "TypeError"),
+        ("throw {code: 7}", '{"code":7}'),
+        ("return return", "SyntaxError"),
+        ("await Promise.reject(new RangeError('late'))", "RangeError: late"),
+    ):
+        error = (await common_server.running.outcome("ui_page_eval_js", {"script": script})).error
+        assert error.type == "ui_execute_error"
+        assert said in error.message
+    error = (await common_server.running.outcome("ui_page_get_content", {"selector": "#nowhere"})).error
+    assert error.type == "ui_execute_error"
+
+
+async def test_endless_wait_is_a_timeout_and_the_page_goes_on(common_server: ServerClient, common_page: Page) -> None:
+    outcome = await common_server.running.outcome(
+        "ui_page_eval_js", {"script": "await new Promise(() => {})", "timeoutMs": 200}
+    )
+    assert outcome.error.type == "ui_timeout"
+    assert await evaluate(common_server, "1+1") == 2
+
+
+async def test_content_is_read_as_summary_text_and_html(common_server: ServerClient, common_page: Page) -> None:
+    await common_page.evaluate("location.hash = '#/modules'")
+    await expect(common_page.get_by_role("heading", name="Modules", exact=True)).to_be_visible()
+    summary = (await content(common_server))["summary"]
+    assert summary["view"] == "modules"
+    assert "agentcore" in summary["title"]
+    assert "Modules" in summary["headings"]
+    link = next(node for node in summary["nodes"] if node["role"] == "link" and node["name"] == "Tools")
+    text = await content(common_server, format="text", selector=link["selector"])
+    assert text["content"] == "Tools"
+    whole = await content(common_server, format="text", maxChars=10)
+    assert whole["truncated"]
+    assert len(whole["content"]) == 10
+    assert whole["length"] > 100
+    html = await content(common_server, format="html", selector="ac-sidebar", maxChars=1_000_000)
+    assert html["content"].startswith("<ac-sidebar")
+    assert "shadowrootmode" in html["content"]
+
+
+async def test_values_of_password_fields_are_not_read(common_server: ServerClient, common_page: Page) -> None:
+    await common_page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<input type=password aria-label=Key><input aria-label=Name>')"
+    )
+    await common_page.get_by_label("Key").fill("hidden-word")
+    await common_page.get_by_label("Name").fill("seen-word")
+    said = (
+        str(await content(common_server))
+        + str(await content(common_server, format="html"))
+        + str(await content(common_server, format="text"))
+    )
+    assert "seen-word" in said
+    assert "hidden-word" not in said
+
+
+async def test_patches_are_applied_in_order_and_gone_after_a_reload(
+    common_server: ServerClient, common_page: Page
+) -> None:
+    before = await common_page.evaluate("[{...localStorage}, {...sessionStorage}]")
+    accent = "() => getComputedStyle(document.documentElement).getPropertyValue('--ac-accent').trim()"
+    usual = await common_page.evaluate(accent)
+    data = await patch(
+        common_server,
+        {"op": "injectCss", "css": ":root { --ac-accent: rgb(1, 2, 3) } .loud { color: rgb(9, 9, 9) }"},
+        {"op": "insertAdjacentHtml", "selector": "body", "position": "afterbegin", "html": "<p id='banner'>x</p>"},
+        {"op": "setText", "selector": "#banner", "text": "<b>Hello</b>"},
+        {"op": "addClass", "selector": "#banner", "className": "loud"},
+        {"op": "setAttr", "selector": "#banner", "name": "title", "value": "a banner"},
+        {"op": "setText", "selector": "#nowhere", "text": "x"},
+        {"op": "setText", "selector": "!!", "text": "x"},
+        {"op": "remove", "selector": "ac-sidebar >>> .brand"},
+    )
+    assert [result["ok"] for result in data["results"]] == [True, True, True, True, True, False, False, True]
+    assert (data["total"], data["succeeded"], data["failed"]) == (8, 6, 2)
+    assert await common_page.evaluate(accent) == "rgb(1, 2, 3)"
+    banner = common_page.locator("#banner")
+    await expect(banner).to_have_text("<b>Hello</b>")
+    await expect(banner).to_have_css("color", "rgb(9, 9, 9)")
+    await expect(banner).to_have_attribute("title", "a banner")
+    assert (await content(common_server, format="text", selector="#banner"))["content"] == "<b>Hello</b>"
+    data = await patch(
+        common_server,
+        {"op": "removeClass", "selector": "#banner", "className": "loud"},
+        {"op": "setHtml", "selector": "#banner", "html": "<i>bye</i><img src=x onerror='window.ran = 1'>"},
+    )
+    assert data["succeeded"] == 2
+    await expect(banner).to_have_text("bye")
+    await common_page.reload()
+    await common_page.locator("ac-app nav").first.wait_for(state="attached")
+    await expect(banner).to_have_count(0)
+    assert await common_page.evaluate(accent) == usual
+    assert await common_page.evaluate("window.ran") is None
+    assert await common_page.evaluate("[{...localStorage}, {...sessionStorage}]") == before
+    assert await common_page.evaluate("async () => (await indexedDB.databases()).length") == 0
+    assert await becomes(lambda: evaluate(common_server, "1+1"), 2)  # it is there again, for the next test
+
+
+async def test_module_shows_which_page_acts(common_server: ServerClient, common_page: Page) -> None:
+    await common_page.evaluate("location.hash = '#/pages/ui_page'")
+    await expect(common_page.get_by_role("cell", name="ui_page_")).to_be_visible()
+    await expect(common_page.get_by_role("cell", name="acts")).to_be_visible()

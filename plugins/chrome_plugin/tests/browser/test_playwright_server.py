@@ -77,7 +77,9 @@ async def test_file_of_the_workspace_goes_there_and_what_is_downloaded_there_com
     assert (kept["name"], kept["sizeBytes"]) == ("data.csv", 500)
 
 
-async def test_download_beyond_the_bound_is_given_up(host, site, session):
+@pytest.mark.in_server("makes a bound of the module's code another one")
+async def test_download_beyond_the_bound_is_given_up(host, site, site_module, session, monkeypatch):
+    monkeypatch.setattr("agentcore_chrome.tools.result._DOWNLOAD_BYTES", site_module.HUGE_BYTES - 1)
     await act(host, "browser_navigate", session, url=site.url("/"))
     result = await act(host, "browser_navigate", session, url=site.url("/download-huge"))
     async with asyncio.timeout(LIMIT_S):

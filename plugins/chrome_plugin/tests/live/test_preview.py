@@ -36,21 +36,33 @@ async def where(place, elsewhere, program):
             yield {"playwright_endpoint": server.endpoint, "executable": program, "sandbox": False}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["here", "attached", "playwright"])
-async def server(request, elsewhere, browser_program, tmp_path_factory):
+ELSEWHERE = [pytest.param(place, marks=pytest.mark.more) for place in ("attached", "playwright")]
+everywhere = pytest.mark.parametrize("place", ["here", "attached", "playwright"], indirect=True, scope="module")
+here_first = pytest.mark.parametrize("place", ["here", *ELSEWHERE], indirect=True, scope="module")
+"""Where the browser is; all that is done in a picture is tried everywhere by one test, the rest in `make test-more`."""
+
+
+@pytest.fixture(scope="module")
+def place(request):
+    """Where the browser is."""
+    return request.param
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def preview_server(place, elsewhere, browser_program, tmp_path_factory):
     async with (
-        where(request.param, elsewhere, browser_program) as settings,
+        where(place, elsewhere, browser_program) as settings,
         serving(tmp_path_factory.mktemp("server"), **settings) as client,
     ):
         yield client
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def act(server, request):
+async def act(preview_server, request):
     session = request.node.originalname.replace("_", "-")[:60]
 
     async def run(tool, /, **arguments):
-        return (await server.running.outcome(tool, arguments, session_id=session)).unwrap()
+        return (await preview_server.running.outcome(tool, arguments, session_id=session)).unwrap()
 
     return run
 
@@ -92,9 +104,10 @@ async def viewing(server, resource_id):
         yield Viewer(socket)
 
 
-async def test_frames_flow_and_stop_for_who_does_not_keep_up(server, act, site):
+@here_first
+async def test_frames_flow_and_stop_for_who_does_not_keep_up(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
-    async with viewing(server, page) as quick, viewing(server, page) as slow:
+    async with viewing(preview_server, page) as quick, viewing(preview_server, page) as slow:
         await quick.until(lambda viewer: viewer.frames >= 10)
         await slow.until(lambda viewer: viewer.frames >= 2, says_shown=False)
         one_more = asyncio.create_task(slow.until(lambda viewer: viewer.frames > 2, says_shown=False))
@@ -104,10 +117,11 @@ async def test_frames_flow_and_stop_for_who_does_not_keep_up(server, act, site):
         assert quick.state["url"] == site.url("/animation")
 
 
-async def test_person_takes_over_and_the_agent_waits_and_is_told(server, act, site):
+@everywhere
+async def test_person_takes_over_and_the_agent_waits_and_is_told(preview_server, act, site):
     """A person clicks and types; a call that comes meanwhile runs after it was handed back, and says what changed."""
     page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
-    async with viewing(server, page) as viewer:
+    async with viewing(preview_server, page) as viewer:
         await viewer.until(lambda viewer: viewer.frames >= 1)
         await viewer.send(type="mouseDown", x=70, y=220)
         await viewer.send(type="take")
@@ -133,12 +147,13 @@ async def test_person_takes_over_and_the_agent_waits_and_is_told(server, act, si
     assert "Ada 你好" in result.data["changedByPerson"]
 
 
-async def test_only_one_person_drives_and_leaving_hands_back(server, act, site):
+@here_first
+async def test_only_one_person_drives_and_leaving_hands_back(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
-    async with viewing(server, page) as first:
+    async with viewing(preview_server, page) as first:
         await first.send(type="take")
         await first.until(lambda viewer: viewer.state.get("driver") == "you")
-        async with viewing(server, page) as second:
+        async with viewing(preview_server, page) as second:
             await second.send(type="take")
             await second.until(lambda viewer: viewer.errors == ["page_is_driven"])
             await second.send(type="nonsense")
@@ -146,9 +161,10 @@ async def test_only_one_person_drives_and_leaving_hands_back(server, act, site):
     assert (await act("browser_evaluate", script="1")).data["value"] == 1
 
 
-async def test_person_answers_a_dialog(server, act, site):
+@here_first
+async def test_person_answers_a_dialog(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/dialogs"))).data["resourceId"]
-    async with viewing(server, page) as viewer:
+    async with viewing(preview_server, page) as viewer:
         await act("browser_click", selector="#confirm")
         await viewer.until(lambda viewer: viewer.state.get("dialog"))
         await viewer.send(type="dialog", accept=True)
@@ -156,14 +172,15 @@ async def test_person_answers_a_dialog(server, act, site):
     assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
 
 
-async def test_preview_of_a_page_that_is_closed_ends(server, act, site):
+@here_first
+async def test_preview_of_a_page_that_is_closed_ends(preview_server, act, site):
     page = (await act("browser_navigate", url=site.url("/"))).data["resourceId"]
-    async with viewing(server, page) as viewer:
+    async with viewing(preview_server, page) as viewer:
         await viewer.until(lambda viewer: viewer.frames >= 1)
         await act("browser_tabs", action="close")
         with pytest.raises(AssertionError, match="the preview ended"):
             await viewer.until(lambda _: False)
-    async with viewing(server, page) as viewer:
+    async with viewing(preview_server, page) as viewer:
         assert (await viewer.socket.receive()).data == 4404
 
 

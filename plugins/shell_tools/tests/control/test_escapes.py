@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.supervision.prctl import leave_keyring
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("S2", "S5"), pytest.mark.usefixtures("needs_sandbox", "git")]
 
@@ -162,7 +163,7 @@ async def test_nothing_planted_runs_when_a_person_works_there(
 
 
 @pytest.mark.in_server("patches the module's code")
-async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, until, monkeypatch):
+async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, monkeypatch):
     """Such a write leaves no mark on the file."""
     looks = []
     lead = "agentcore_shell_tools.control"
@@ -186,9 +187,9 @@ memory[:] = harm
 """
     (root / "map.py").write_text(script)
     started = await host.call("bash", command="git init -q p; python3 map.py", background=True)
-    await until((root / "ready").exists)
+    await wait_until((root / "ready").exists)
     seen = len(looks)
-    await until(lambda: len(looks) > seen + 3)
+    await wait_until(lambda: len(looks) > seen + 3)
     (root / "go").touch()
     ended = await host.call("bash_output", process_id=started.data["process_id"], block=True)
     assert [each["path"] for each in ended.data["put_aside"]] == ["p/.git/config"]

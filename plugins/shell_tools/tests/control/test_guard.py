@@ -10,6 +10,7 @@ import pytest
 from agentcore_shell_tools.control import Guard
 
 from agentcore.api import Workspace
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("S2", "S5"), pytest.mark.usefixtures("needs_sandbox")]
 _ASIDE = ".agentcore-aside"
@@ -209,9 +210,9 @@ async def test_folder_of_the_person_stays_theirs_when_a_command_moves_it(bash, r
     assert put_aside(copied) == ["AGENTS.md"]
 
 
-async def test_background_process_is_looked_at_while_it_runs(host, root, until):
+async def test_background_process_is_looked_at_while_it_runs(host, root):
     started = await host.call("bash", command="echo x > .envrc; sleep 600", background=True)
-    await until((root / f".envrc{_ASIDE}").exists)
+    await wait_until((root / f".envrc{_ASIDE}").exists)
     assert not (root / ".envrc").exists()
     await host.call("bash_kill", process_id=started.data["process_id"])
     looked = await host.call("bash_output", process_id=started.data["process_id"])
@@ -226,9 +227,9 @@ async def test_command_waits_for_the_look_at_the_one_before(host, root):
     assert ".envrc\n" not in second.data["output"]
 
 
-async def test_cancelled_command_is_looked_at_too(host, root, until):
+async def test_cancelled_command_is_looked_at_too(host, root):
     calling = asyncio.create_task(host.call("bash", command="echo x > .envrc; touch ready; sleep 600"))
-    await until((root / "ready").exists)
+    await wait_until((root / "ready").exists)
     calling.cancel()
     await asyncio.wait((calling,))
     result = await host.call("bash", command="ls -A")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api.context import Principal
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("S5")]
 confined = pytest.mark.usefixtures("needs_sandbox")
@@ -133,10 +134,10 @@ async def test_what_decides_what_runs_outside_cannot_be_changed(sandboxed, root,
 
 
 @confined
-async def test_command_in_the_sandbox_ends_like_any_other(sandboxed, mark, living, until):
+async def test_command_in_the_sandbox_ends_like_any_other(sandboxed, mark, living):
     script = f"trap '' TERM; setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600"
     started = await sandboxed.call("bash", command=script, background=True)
-    await until(lambda: living() >= 2)
+    await wait_until(lambda: living() >= 2)
     await sandboxed.call("bash_kill", process_id=started.data["process_id"])
     assert living() == 0
     asked = await sandboxed.call("bash", command="read -t 60 word; echo got $word", background=True, terminal=True)

@@ -22,7 +22,10 @@ _FEATURES_OFF = (
     "OptimizationHints",
     "PaintHolding",
     "PreconnectToSearch",
+    "SpareRendererForSitePerProcess",  # a process in reserve for each page, which a page that is driven seldom uses
     "ThirdPartyStoragePartitioning",
+    "WebUIOmniboxAimPopup",  # two pages of its own for each new window: more work than most pages that are opened
+    "WebUIOmniboxPopup",
     "msEdgeUpdateLaunchServicesPreferredVersion",
     "msForceBrowserSignIn",
 )
