@@ -46,9 +46,18 @@ def is_in_container(root: Path = Path("/")) -> bool:
     with suppress(OSError):
         if b"container=" in (root / "proc/1/environ").read_bytes():
             return True
-    try:  # in a chroot, the root of the first process is another folder
+    return _is_chroot(root)
+
+
+def _is_chroot(root: Path) -> bool:
+    """True if nothing is mounted at the root, or the root of the first process is another folder."""
+    with suppress(OSError):
+        lines = (root / "proc/self/mountinfo").read_text().splitlines()
+        if lines and all(line.split(" ")[4] != "/" for line in lines):
+            return True
+    try:
         first, own = (root / "proc/1/root").stat(), root.stat()
-    except OSError:
+    except OSError:  # restricted, or no /proc: nothing is known
         return False
     return (first.st_dev, first.st_ino) != (own.st_dev, own.st_ino)
 
