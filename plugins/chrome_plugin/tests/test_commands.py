@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright._impl._driver import compute_driver_executable
 
 _SPEC = importlib.util.spec_from_file_location(
     "agentcore_chrome_without", Path(__file__).with_name("without_browser.py")
@@ -171,3 +172,23 @@ def test_the_stub_of_ubuntus_snap_is_no_browser(machine):
     stub.write_text('#!/bin/sh\necho "Command requires: snap install chromium"\nexit 1\n')
     stub.chmod(0o755)
     assert "there is no browser on this machine" in machine.run("status").stderr
+
+
+@pytest.mark.parametrize("as_root", [True, False])
+def test_a_library_that_playwright_itself_needs_is_installed_first(machine, server, as_root):
+    """A minimal Debian has no libatomic1, without which the Node.js inside Playwright does not start."""
+    log = machine.add_apt() if as_root and os.geteuid() == 0 else machine.folder / "apt.log"
+    node, _ = compute_driver_executable()
+    wrapper = machine.folder / "node"
+    error = "node: error while loading shared libraries: libatomic.so.1: cannot open shared object file"
+    wrapper.write_text(f'#!/bin/sh\ngrep -q libatomic1 {log} && exec {node} "$@"\necho "{error}" >&2\nexit 127\n')
+    wrapper.chmod(0o755)
+    machine.environ["PLAYWRIGHT_NODEJS_PATH"] = str(wrapper)
+    done = machine.run("install")
+    if log.exists():
+        assert done.returncode == 0, done.stderr
+        assert "Installing system libraries" in done.stderr
+    else:
+        assert done.returncode == 1
+        assert "libatomic.so.1" in done.stderr
+        assert "libatomic1" in done.stderr.split("Run: ")[1]

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
+from agentcore_chrome.browser.executable import REQUIREMENT
 from agentcore_chrome.tab.refs import teach
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Driver:
                     await teach(playwright)
             except Exception as exc:
                 self._manager = None
-                raise ToolError("browser_launch_failed", f"the driver of browsers did not start: {exc}") from exc
+                raise ToolError(
+                    "browser_launch_failed", f"the driver of browsers did not start: {exc}", requirement=REQUIREMENT
+                ) from exc
             self._playwright = playwright
             return self._playwright
 

@@ -37,6 +37,9 @@ _PACKAGES = ("chromium",)
 _FONT_PACKAGES = ("fonts-liberation", "fonts-noto-color-emoji", "fonts-wqy-zenhei")
 _PROGRESS = re.compile(r"\|\s*(\d+)% of ([\d.]+) MiB")
 _REASON = re.compile(r"Error: (?!Failed to download)(?!Download failure, code)(.{1,300}?)(?: body '|$)")
+_MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
+_LIBRARY_PACKAGES = {"libatomic.so.1": "libatomic1", "libstdc++.so.6": "libstdc++6"}
+"""Packages with what the Node.js inside Playwright is linked with, by the names of the libraries."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _KEPT_LINES = 200
 _DOWNLOAD_PART = 0.9
@@ -52,6 +55,7 @@ class BrowserRequirement:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
+        self._driver_starts = False
         self.info = RequirementInfo(
             name=REQUIREMENT,
             title={"en": "Web browser", "zh": "网页浏览器"},
@@ -68,7 +72,12 @@ class BrowserRequirement:
     async def check(self) -> RequirementStatus:
         """See `agentcore.api.Requirement`."""
         try:
-            return RequirementStatus(True, str(find_browser(self._settings).path))
+            path = find_browser(self._settings).path
+            if not self._driver_starts:
+                if reason := await _find_driver_problem():
+                    return RequirementStatus(False, f"Playwright, which drives the browser, does not start: {reason}")
+                self._driver_starts = True
+            return RequirementStatus(True, str(path))
         except ToolError as exc:
             if is_replaceable(self._settings):
                 return RequirementStatus(False, {"en": "none was found", "zh": "未找到浏览器"})
@@ -100,6 +109,7 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
     Raises:
         ToolError: `browser_install_failed`, with the reason and what to do; those of `check_browser`.
     """
+    await _prepare_driver(report)
     found = _find(settings)
     if found is None:
         if not is_replaceable(settings):
@@ -131,6 +141,37 @@ def _find(settings: EngineSettings) -> FoundBrowser | None:
         return find_browser(settings)
     except ToolError:
         return None
+
+
+async def _find_driver_problem() -> str:
+    """Why the Node.js inside Playwright does not start on this machine; empty: it does."""
+    lines = run_command([sys.executable, "-m", "playwright", "--version"], dict(os.environ))
+    last = deque([line async for line in lines], maxlen=1)
+    return "" if lines.code == 0 else next(iter(last), f"exit code {lines.code}").strip()
+
+
+async def _prepare_driver(report: ReportProgress) -> None:
+    """Install the system libraries without which Playwright does not start, such as on a minimal Debian.
+
+    Raises:
+        ToolError: `browser_install_failed`: this process may not install them, or that did not help.
+    """
+    reason = await _find_driver_problem()
+    if not reason:
+        return
+    library = _MISSING_LIBRARY.search(reason)
+    package = None if library is None else _LIBRARY_PACKAGES.get(library[1])
+    message = f"Playwright, which drives the browser, does not start: {reason}"
+    if package is None:
+        raise ToolError("browser_install_failed", message, reason=reason)
+    command = package_command((package,))
+    if not can_install_packages():
+        raise ToolError("browser_install_failed", f"{message}. Run: {command}", reason=reason, command=command)
+    report({"en": "Installing system libraries", "zh": "正在安装系统库"}, None)
+    await install_packages((package,), report)
+    if reason := await _find_driver_problem():
+        message = f"Playwright, which drives the browser, does not start with {package} either: {reason}"
+        raise ToolError("browser_install_failed", message, reason=reason)
 
 
 async def _get_browser(report: ReportProgress) -> None:
