@@ -93,7 +93,7 @@ def pytest_collection_finish() -> None:
 
 
 def _is_fast(item: pytest.Item) -> bool:
-    """Whether a test starts neither a browser nor another process, and tries no hundreds of examples."""
+    """Whether a test starts neither a browser nor another process, and tries few examples, none of them long."""
     return not (
         IS_ISOLATED
         or item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
@@ -102,6 +102,7 @@ def _is_fast(item: pytest.Item) -> bool:
         or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("more")
         or item.get_closest_marker("processes")
+        or item.get_closest_marker("slow")
     )
 
 
