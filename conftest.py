@@ -64,8 +64,8 @@ OUTSIDE = (
     *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
 )
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
-STARTING = {"browser", "start_server", "small_disk"}
-"""Fixtures that start processes."""
+STARTING = {"browser", "start_server", "small_disk", "provider"}
+"""Fixtures that start processes, or have libraries of providers loaded, which takes longer than most tests."""
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 """Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
