@@ -64,8 +64,8 @@ OUTSIDE = (
     *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
 )
 """Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
-STARTING = {"browser", "start_server", "small_disk"}
-"""Fixtures that start processes."""
+STARTING = {"browser", "start_server", "small_disk", "provider"}
+"""Fixtures that start processes, or have libraries of providers loaded, which takes longer than most tests."""
 IS_ISOLATED = os.environ.get("AGENTCORE_TEST_ISOLATION") == "process"
 """Whether the modules of tests run in a process of their own, which starting a host then starts."""
 
@@ -93,7 +93,7 @@ def pytest_collection_finish() -> None:
 
 
 def _is_fast(item: pytest.Item) -> bool:
-    """Whether a test starts neither a browser nor another process, and tries no hundreds of examples."""
+    """Whether a test starts neither a browser nor another process, and tries few examples, none of them long."""
     return not (
         IS_ISOLATED
         or item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
@@ -102,6 +102,7 @@ def _is_fast(item: pytest.Item) -> bool:
         or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("more")
         or item.get_closest_marker("processes")
+        or item.get_closest_marker("slow")
     )
 
 

@@ -90,6 +90,7 @@ def _reached(start: str, graph: Graph) -> set[str]:
 
 
 @pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle(house):
     graph = {path.as_posix(): {other.as_posix() for other in others} for path, others in imports(house).items()}
     assert circles(graph) == []

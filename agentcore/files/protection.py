@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 CONTROL_FILE = "app.json"
 MODULES_FOLDER = "modules"
@@ -210,18 +211,25 @@ class Protection:
         return is_end and self.covers((*folder, name))
 
     def _add(self, pattern: str) -> None:
-        parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
-        while parts and parts[-1] == "**":
-            parts = parts[:-1]
+        parts, literal = _parse(pattern)
         if not parts:
             return
         if "/" in pattern.rstrip("/"):
             self._ends.add(parts[-1])
-            self._paths.append((parts, frozenset(part for part in parts if not _has_shape(part))))
+            self._paths.append((parts, literal))
         elif _has_shape(parts[0]):
             self._shapes.append(parts[0])
         else:
             self._names.add(parts[0])
+
+
+@lru_cache(maxsize=1024)
+def _parse(pattern: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the components of a pattern, and those among them that name one thing."""
+    parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
+    while parts and parts[-1] == "**":
+        parts = parts[:-1]
+    return parts, frozenset(part for part in parts if not _has_shape(part))
 
 
 def _has_shape(part: str) -> bool:

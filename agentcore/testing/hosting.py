@@ -4,10 +4,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -18,6 +17,7 @@ from agentcore.config import AppConfig, prepare_roots
 from agentcore.host import load_config
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
+from agentcore.host.discovery import installed_entries
 from agentcore.host.host import Host
 from agentcore.host.modules import Validate, compile_schema
 from agentcore.remote import places_of
@@ -266,9 +266,11 @@ def _importable(module: Module, folder: Path) -> str:
 
 
 def _entry_point_name(cls: type[Module]) -> str | None:
-    names: Iterable[str] = (
-        point.name
-        for point in entry_points(group="agentcore.modules")
-        if point.attr == cls.__qualname__ and cls.__module__.split(".")[0] == point.module.split(".")[0]
-    )
-    return next(iter(names), None)
+    """Return the name under which a class is installed; None: it is not."""
+    package = cls.__module__.partition(".")[0]
+    for name, entries in installed_entries().items():
+        for entry in entries:
+            module, _, attribute = entry.value.partition(":")
+            if attribute.strip() == cls.__qualname__ and module.partition(".")[0] == package:
+                return name
+    return None

@@ -313,6 +313,7 @@ async def test_more_tools_than_the_bound_are_refused(open_talk):
             assert "128" in (await response.json())["error"]["message"]
 
 
+@pytest.mark.slow
 async def test_hostile_arguments_meet_a_pattern_in_linear_time(open_talk, provider, calls_of):
     slow = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}}}
     provider.say("", ("a", "page_fill", json.dumps({"text": "a" * 20_000 + "b"})), split=4096)

@@ -61,6 +61,7 @@ async def gone(former: set[threading.Thread]) -> None:
 
 
 @pytest.mark.spec("S4", "S7")
+@pytest.mark.slow
 async def test_fifty_hosts_leave_no_thread_task_or_descriptor(open_host):
     async def live_and_die() -> None:
         async with open_host(Working()) as host:

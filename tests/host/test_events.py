@@ -115,6 +115,7 @@ def published():
     return visitor.found
 
 
+@pytest.mark.slow
 def test_all_that_the_server_publishes_is_declared_with_its_fields():
     found = published()
     by_hand = {"resource.progress", "resource.log", "resource.screenshot", "resource.error", "events.reset"}

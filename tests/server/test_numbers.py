@@ -41,6 +41,7 @@ async def test_huge_time_limit_of_a_call_is_refused_and_not_a_fault(make_server)
 
 
 @pytest.mark.source_tree
+@pytest.mark.slow
 async def test_each_number_of_a_bundled_tool_and_setting_has_a_bound(make_server):
     """What a program, a model or a person may give to the modules of the repository."""
     listed = json.loads((REPOSITORY / "app.json").read_text())["modules"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         find_module,
         installed_names,
     )
-    from agentcore.host.discovery.installed import Family, installed_families
+    from agentcore.host.discovery.installed import Family, installed_entries, installed_families
 
 __all__ = [
     "Family",
@@ -23,6 +23,7 @@ __all__ = [
     "candidates",
     "choose_command",
     "find_module",
+    "installed_entries",
     "installed_families",
     "installed_names",
     "name_of_block",
@@ -37,6 +38,7 @@ _HOMES = {
     "candidates": "agentcore.host.discovery.finding",
     "choose_command": "agentcore.host.discovery.finding",
     "find_module": "agentcore.host.discovery.finding",
+    "installed_entries": "agentcore.host.discovery.installed",
     "installed_families": "agentcore.host.discovery.installed",
     "installed_names": "agentcore.host.discovery.finding",
     "name_of_block": "agentcore.host.discovery.families",

@@ -59,6 +59,7 @@ def told(provider: Any) -> str:
     return str(provider.requests[-1]["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 async def test_model_reads_on_with_the_very_calls_that_it_is_told(start: Start, provider: Any) -> None:
     """Every line of the log is seen once, in order, by following what each result says."""
     talk = await start(modules=[Kept()])

@@ -120,6 +120,7 @@ async def look(talk: Any, provider: Provider, session_id: str, raw: bytes, text_
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 @pytest.mark.parametrize("examples", [12, pytest.param(150, marks=pytest.mark.more)])
+@pytest.mark.slow
 async def test_whatever_a_provider_says_the_turn_ends_in_order_and_the_session_goes_on(
     open_talk, provider, text_of, kind, examples
 ):

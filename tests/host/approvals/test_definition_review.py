@@ -125,6 +125,7 @@ async def test_a_later_change_takes_the_place_of_one_that_waits(started):
     assert "Second." in second.proposal.diff[0][1]
 
 
+@pytest.mark.slow
 async def test_very_many_are_shown_in_parts(started):
     running, module = started
     await changed(running, module, **{f"elsewhere_{number:04}": f"Number {number}." for number in range(AT_ONCE + 5)})

@@ -31,6 +31,7 @@ def _much_garbage():
 
 
 @pytest.mark.usefixtures("_much_garbage")
+@pytest.mark.slow
 def test_threads_that_parse_at_once_all_get_what_they_asked_for():
     found, failures = [], []
 

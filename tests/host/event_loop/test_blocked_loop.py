@@ -15,8 +15,10 @@ from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.host import CallRequest
 from agentcore.server.modules.view import show_module
 
+pytestmark = pytest.mark.slow  # code that holds the loop holds it for real seconds
+
 PERSON = Principal("cli")
-HELD_S = 3.0
+HELD_S = 2.0
 
 HOLDING = f'''
 import asyncio, time

@@ -86,6 +86,7 @@ class Good(Module):
 
 @pytest.mark.spec("M4", "S4")
 @pytest.mark.parametrize("thrown", THROWN.values(), ids=THROWN)
+@pytest.mark.slow
 async def test_what_a_module_throws_fails_it_alone(make_server, thrown):
     files = {name: source.replace("THROWN", thrown).replace("NAME", name) for name, source in PLACES.items()}
     async with asyncio.timeout(120):

@@ -301,6 +301,7 @@ def rotate(values: list[Callable[[], Any]], first: int) -> Callable[[], Any]:
 
 @pytest.mark.spec("M4", "S4")
 @pytest.mark.parametrize("first", range(0, len(ODD), 7))
+@pytest.mark.slow
 def test_values_that_are_wrong_take_nothing_else_down(first, tmp_path):
     """Each thing that a module can say has some of the values, and each value is said in some of the places."""
     asyncio.run(asyncio.wait_for(look(rotate([*ODD, *ORDINARY], first), tmp_path), 120))

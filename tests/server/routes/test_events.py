@@ -168,6 +168,7 @@ async def read_events(client: socket.socket, last_type: str) -> list[dict]:
 
 
 @pytest.mark.spec("S7")
+@pytest.mark.slow
 async def test_slow_reader_is_skipped_others_are_not_and_it_gets_all_later(bare_server):
     """A reader stops reading while 16 MB of events go by; memory stays bounded, and nothing is lost for it."""
     events, parts = bare_server.host.events, bare_server.app.dispatcher.parts
