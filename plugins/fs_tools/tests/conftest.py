@@ -1,5 +1,6 @@
-"""A host with the module, and short ways to call its tools and to look at what came of it."""
+"""Hosts with the module, one for the tests of a file that only call tools, and ways to look at what came of a call."""
 
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,10 +20,18 @@ class StartHost(Protocol):
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """The first workspace root."""
-    (tmp_path / "root").mkdir()
-    return tmp_path / "root"
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The first workspace root: an empty folder."""
+    if "call" not in request.fixturenames:
+        (tmp_path / "root").mkdir()
+        return tmp_path / "root"
+    shared: RunningHost = request.getfixturevalue("shared_host")
+    for path in shared.workspace.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return shared.workspace
 
 
 @pytest.fixture
@@ -37,10 +46,9 @@ def start(agentcore_host: HostFactory, root: Path) -> StartHost:
 
 
 @pytest.fixture
-async def call(start: StartHost) -> CallTool:
-    """Call a tool of the module as a person does: `await call("read_file", path="a.txt")`."""
-    host = await start()
-    return host.call
+def call(shared_host: RunningHost, root: Path) -> CallTool:
+    """Call a tool of the file's host as a person does: `await call("read_file", path="a.txt")`."""
+    return shared_host.call
 
 
 @pytest.fixture

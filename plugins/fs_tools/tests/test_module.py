@@ -9,6 +9,8 @@ from agentcore_fs_tools import FsTools
 
 from agentcore.api import ToolDefinition
 
+HOST = {"modules": ["fs_tools"]}
+
 READING = {"read_file", "glob", "grep", "list_dir", "file_stat"}
 WRITING = {"write_file", "edit", "file_delete", "file_move", "file_copy"}
 

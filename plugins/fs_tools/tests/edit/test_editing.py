@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from agentcore.api import ToolError
 
+HOST = {"modules": ["fs_tools"]}
+
 
 @pytest.mark.spec("T2")
 async def test_exact_text_is_replaced_and_the_difference_shown(call, text, root: Path) -> None:

@@ -12,6 +12,8 @@ from agentcore.api import ToolError, Workspace
 from agentcore.api.context import Principal
 from agentcore.host.approvals.queue import ApprovalRequest
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_new_file_is_written_and_counted(call, text, root: Path) -> None:
     result = await call("write_file", path="a.txt", content="grün\nzwei")

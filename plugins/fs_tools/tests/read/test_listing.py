@@ -5,6 +5,8 @@ import pytest
 from agentcore_fs_tools.read.listing import LISTED_ENTRIES
 from agentcore_fs_tools.text.presenting import show_count, show_size
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_folder_is_listed_sorted_with_sizes(call, text, root: Path) -> None:
     (root / "b.txt").write_bytes(b"x" * 1_536)

@@ -11,6 +11,8 @@ from agentcore_fs_tools.read.reading import LINES_DEFAULT, SCAN_LIMIT_BYTES, TEX
 
 from agentcore.api import Image
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_lines_come_with_numbers_size_and_count(call, text, root: Path) -> None:
     (root / "a.txt").write_text("one\ntwo\n")

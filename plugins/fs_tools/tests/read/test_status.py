@@ -4,6 +4,8 @@ from pathlib import Path
 
 from agentcore_fs_tools.read.status import COUNT_LIMIT_BYTES
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_text_file_is_described(call, text, root: Path) -> None:
     (root / "a.txt").write_bytes("grün\r\nzwei".encode("utf-8-sig"))

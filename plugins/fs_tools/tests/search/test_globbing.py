@@ -7,6 +7,8 @@ from agentcore_fs_tools.search.ripgrep import find_ripgrep
 
 from agentcore.api import ToolError, Workspace
 
+HOST = {"modules": ["fs_tools"]}
+
 
 @pytest.fixture
 def tree(root: Path) -> Path:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from agentcore.api import Workspace
 
+HOST = {"modules": ["fs_tools"]}
+
 FOLDERS = ["", "a/", "b/", "a/b/", "a/b/c/", "b/a/", ".h/", "a [x]/", "caf\udce9\n/"]
 FILES = ["f", "g.log", "a.py", ".hidden", "b c", "é.log"]
 

@@ -9,6 +9,8 @@ from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, find
 
 from agentcore.api import Workspace
 
+HOST = {"modules": ["fs_tools"]}
+
 
 def test_line_without_end_is_not_read_beyond_the_bound(root: Path, tmp_path: Path) -> None:
     endless = tmp_path / "rg"

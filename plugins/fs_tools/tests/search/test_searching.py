@@ -12,6 +12,8 @@ from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 
 from agentcore.api import ToolError, Workspace
 
+HOST = {"modules": ["fs_tools"]}
+
 
 @pytest.mark.spec("T3")
 async def test_matching_lines_are_grouped_by_file(call, text, root: Path) -> None:

@@ -7,6 +7,8 @@ from agentcore_fs_tools.text.encoding import detect_form
 from hypothesis import given
 from hypothesis import strategies as st
 
+HOST = {"modules": ["fs_tools"]}
+
 FRENCH = (
     "C'est déjà l'été à Nîmes, où ça brûle.",
     "# Vérifie que le répertoire existe déjà\nif not os.path.isdir(chemin):\n    raise Erreur('Dossier non trouvé')\n",

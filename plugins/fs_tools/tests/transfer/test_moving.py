@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_file_is_renamed_and_folders_above_are_made(call, text, root: Path) -> None:
     (root / "a.txt").write_text("A")

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from agentcore_fs_tools.transfer.removing import DEPTH_LIMIT
 
+HOST = {"modules": ["fs_tools"]}
+
 
 async def test_file_is_deleted(call, text, root: Path) -> None:
     (root / "a.txt").touch()
