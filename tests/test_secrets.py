@@ -105,7 +105,8 @@ async def in_diff(folder: Path, _make_host: Any) -> str:
 
 
 async def in_environment(_folder: Path, _make_host: Any) -> str:
-    script = "from agentcore.host.process_privacy import keep_secrets as keep; keep(); "
+    script = "import ctypes; from agentcore.host.process_privacy import keep_secrets as keep; keep(); "
+    script += "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0); "  # or an ordinary user could not read it
     script += "print(open('/proc/self/environ').read())"
     environ = {"PATH": os.environ["PATH"], **VALUES}
     return subprocess.run(

@@ -29,6 +29,7 @@ def test_interval_of_thirty_pairs_leaves_out_nine_at_each_end():
     assert (row.low, row.high) == (10, 21)
 
 
+@pytest.mark.usefixtures("git")
 def test_unknown_name_and_unknown_commit_are_told(capsys):
     with pytest.raises(SystemExit):
         main(["HEAD", "nothing"])

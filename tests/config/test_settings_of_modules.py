@@ -252,7 +252,7 @@ def test_module_file_that_cannot_be_read_is_an_error(folder: Folder) -> None:
 def test_secret_is_in_no_message(folder: Folder, settings: str, secret: str) -> None:
     folder.app('{"config": {"weather": ' + settings + "}}")
     error = folder.refused()
-    assert secret not in str(error)
+    assert secret not in str(error).replace(str(folder.path), "")
     assert error.__cause__ is None
     assert error.__suppress_context__
 

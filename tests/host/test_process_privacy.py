@@ -12,9 +12,12 @@ SCRIPT = """
 import ctypes, os, pathlib, subprocess
 from agentcore.host.process_privacy import keep_secrets
 keep_secrets()
+libc = ctypes.CDLL(None)
+is_dumpable = libc.prctl(3, 0, 0, 0, 0)
+libc.prctl(4, 1, 0, 0, 0)  # or an ordinary user could not read what was wiped
 print(pathlib.Path("/proc/self/environ").read_bytes())
 print(subprocess.run(["env"], capture_output=True).stdout)
-print(os.environ["OPENAI_API_KEY"], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+print(os.environ["OPENAI_API_KEY"], is_dumpable)
 """
 
 

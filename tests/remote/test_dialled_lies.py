@@ -114,7 +114,8 @@ async def dialled(server: Server, key: str = "") -> AsyncIterator[Liar]:
 async def cheated(tmp_path_factory):
     """The server, as a process of its own, for all tests of the file."""
     folder = tmp_path_factory.mktemp("lies")
-    place = Place(folder / "server", modules=["shell_tools"], approvals={"mode": "allow"})
+    config = {"shell_tools": {"sandbox": "off"}}  # without bubblewrap, a person would be asked
+    place = Place(folder / "server", modules=["shell_tools"], approvals={"mode": "allow"}, config=config)
     async with serving(place) as running:
         own = await running.call("bash", command="cat", background=True, session_id="s0")
         assert own["resourceId"] == RESOURCE["resource_id"], own

@@ -75,7 +75,8 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
 @pytest.mark.source_tree
 async def test_each_bundled_example_runs_in_an_empty_workspace(make_server):
     """Those that leave this machine are only looked at."""
-    server = await make_server(app={"modules": ["fs_tools", "shell_tools", "web_tools", "browser"]})
+    modules = ["fs_tools", "shell_tools", "web_tools", "browser"]
+    server = await make_server(app={"modules": modules, "config": {"shell_tools": {"sandbox": "off"}}})
     _, texts = await server.get("/api/tools/texts")
     examples = texts["examples"]
     assert all({"en", "zh"} == set(example["title"]) for example in examples)
