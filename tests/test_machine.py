@@ -127,9 +127,7 @@ def test_a_chroot_is_recognised_by_the_root_of_the_first_process(tmp_path):
 def test_a_chroot_is_recognised_by_its_root_at_which_nothing_is_mounted(tmp_path):
     (tmp_path / "proc/self").mkdir(parents=True)
     mounts = tmp_path / "proc/self/mountinfo"
-    mounts.write_text(
-        "93 73 0:46 / /proc rw - proc proc rw\n94 73 0:6 / /dev rw - devtmpfs devtmpfs rw\n"
-    )
+    mounts.write_text("93 73 0:46 / /proc rw - proc proc rw\n94 73 0:6 / /dev rw - devtmpfs devtmpfs rw\n")
     assert machine.is_in_container(tmp_path)
     mounts.write_text("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n22 27 0:21 / /proc rw,relatime - proc proc rw\n")
     assert not machine.is_in_container(tmp_path)
