@@ -193,7 +193,7 @@ def _is_running(pid: int) -> bool:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def session_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedHost]:
+async def session_host(tmp_path_factory: pytest.TempPathFactory, browser_program: str) -> AsyncIterator[SharedHost]:
     """Keeps the host that all tests share but those of files that start hosts."""
     shared = SharedHost(tmp_path_factory)
     yield shared
