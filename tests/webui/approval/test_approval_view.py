@@ -23,7 +23,7 @@ async def test_call_appears_beside_the_content_and_is_approved_there(ui):
     assert "code" not in page.url
     call_id = await let_wait(ui.server, "buy \u202emilk\u200b")
     await expect(page.get_by_role("status").filter(has_text="1 decision waits for you")).to_be_visible()
-    await expect(page).to_have_title("(1) agentcore")
+    await expect(page).to_have_title("(1) Chats · agentcore")
     await expect(page.locator(TRAY)).to_have_count(0)
     await page.locator("ac-sidebar").get_by_role("button", name="1 decision waits for you").click()
     frame = page.frame_locator(TRAY)
@@ -38,7 +38,7 @@ async def test_call_appears_beside_the_content_and_is_approved_there(ui):
     assert (await verdict(ui, call_id)).approved
     assert (await verdict(ui, call_id)).by.startswith("approver:approval_")
     await expect(page.locator("ac-approval-tray")).to_be_hidden()
-    await expect(page).to_have_title("agentcore")
+    await expect(page).to_have_title("Chats · agentcore")
     await let_wait(ui.server)
     await expect(page.locator("ac-approval-tray").get_by_role("button", name="Show")).to_be_visible()
     await expect(page.locator(TRAY)).to_be_hidden()

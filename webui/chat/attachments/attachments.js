@@ -121,9 +121,12 @@ export function attachmentsOf(sessionId) {
   return there;
 }
 
-/** Let go of the previews of what was sent. @param {Attachment[]} sent */
+/** How long the preview of something sent can still be loaded, in ms: its image may be shown and not loaded yet. */
+const PREVIEW_MS = 60_000;
+
+/** Release the previews of what was sent. @param {Attachment[]} sent */
 export function forgetPreviews(sent) {
-  for (const {url} of sent) if (url) URL.revokeObjectURL(url);
+  for (const {url} of sent) if (url) setTimeout(() => URL.revokeObjectURL(url), PREVIEW_MS);
 }
 
 /** Whether files of this type are shown as pictures. @param {string} mime */
