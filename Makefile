@@ -3,7 +3,7 @@
 #
 # For work on agentcore itself:
 # make test-fast   the tests that start no browser and no other process
-# make test-more   heavy tests, and tests of plugins with their modules in a process of their own
+# make test-more   heavy tests (test-heavy), and tests of plugins with their modules in a process of their own (test-apart)
 # make test-isolated   all tests of plugins with their modules in a process of their own
 # make check  lint, types, import contract, the official suite of MCP, wheels and a smoke test of the installed wheels
 # make bench  measure
@@ -47,7 +47,7 @@ ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/
 	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
 	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_engine_module.py))
 
-.PHONY: run dev npm screenshots extension test test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
+.PHONY: run dev npm screenshots extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run:
@@ -70,9 +70,14 @@ test: dev
 	@$(PYTHON) -m scripts.install_programs --unattended
 	$(TESTS) -m 'not more' $(ARGS)
 
-test-more: dev
+test-more: test-heavy test-apart
+
+test-heavy: dev
 	$(TESTS) -m more --ignore tests/conformance $(ARGS)
-	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(ISOLATED_PART) $(ARGS)
+
+# with their modules in a process of their own
+test-apart: dev
+	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(or $(ARGS),$(ISOLATED_PART))
 
 test-isolated: dev
 	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(ISOLATED) $(ARGS)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +30,8 @@ class Part:
     name: str
     command: Sequence[str]
     budget_s: int
-    environment: dict[str, str] = field(default_factory=dict)
+    repeat: Sequence[str] = ()
+    """Runs tests again that failed: given their files, as `ARGS` of make or as arguments."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Outcome:
     part: Part
     code: int
     seconds: float
+    repeated: Sequence[str] = ()
+
+
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py)")
+"""A line of pytest's summary, with the file of a test that failed."""
 
 
 def make(*targets: str) -> list[str]:
@@ -61,18 +67,19 @@ def stages() -> Iterator[list[Part]]:
         Part("page-types", make("page-types"), 30),
         Part("wheels", make("test-wheels"), 60),
     ]
-    yield [Part("test", make("test"), 300)]
+    yield [Part("test", make("test"), 300, make("test"))]
     yield [Part("conformance", make("conformance"), 40)]
-    yield [Part("test-more", make("test-more"), 360)]
+    yield [Part("test-heavy", make("test-heavy"), 300, make("test-heavy"))]
+    yield [Part("test-apart", make("test-apart"), 100, make("test-apart"))]
     if os.geteuid() == 0 and sys.platform == "linux":
         bare = [sys.executable, ".ci/bare_machine.py"]
-        yield [Part("bare", bare, 150)]
+        yield [Part("bare", bare, 150, bare)]
         # bubblewrap and git are there: what a sandbox hides below this folder
         sandboxed = ("plugins/shell_tools", "plugins/mcp_servers/tests/test_sandbox.py")
         yield [Part("bare-sandbox", [*bare, "--below", "/var/tmp", "--show", "bwrap", "--show", "git", *sandboxed], 60)]
     for version, program in newer_interpreters():
         fast = make("test-fast", f"PYTHON={program}", f"VENV=.venv-{version}")
-        yield [Part(f"python-{version}", fast, 60)]
+        yield [Part(f"python-{version}", fast, 60, fast)]
 
 
 def newer_interpreters() -> list[tuple[str, str]]:
@@ -110,15 +117,33 @@ class Runner:
         if is_alone:
             self._print(f"--- {part.name}")
         began = time.monotonic()
-        pipe = None if is_alone else subprocess.PIPE
-        done = subprocess.run(
-            part.command, check=False, cwd=ROOT, env=os.environ | part.environment, stdin=subprocess.DEVNULL,
-            stdout=pipe, stderr=None if is_alone else subprocess.STDOUT, text=True, errors="replace",
-        )  # fmt: skip
-        seconds = time.monotonic() - began
+        code, lines = self._call(part.command, shows=is_alone)
+        files = sorted({found[1] for line in lines if (found := FAILED.match(line)) is not None})
+        repeated: list[str] = []
+        if code and files and part.repeat:
+            # A test of real browsers and processes may fail beside thousands of others and pass by itself. It is named
+            # in the summary: it is a defect of the test or of the product all the same.
+            repeated = files
+            self._print(f"--- {part.name}, once more: {' '.join(files)}")
+            arguments = [f"ARGS={' '.join(files)}"] if part.repeat[0] == "make" else files
+            code, _ = self._call([*part.repeat, *arguments], shows=is_alone)
         if not is_alone:
-            self._print(f"--- {part.name}\n{done.stdout.rstrip()}")
-        return Outcome(part, done.returncode, seconds)
+            self._print(f"--- {part.name}\n{''.join(lines).rstrip()}")
+        return Outcome(part, code, time.monotonic() - began, repeated)
+
+    def _call(self, command: Sequence[str], *, shows: bool) -> tuple[int, list[str]]:
+        """Run a command; returns its exit code and its lines, which are printed as they come if `shows`."""
+        lines = []
+        with subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace",
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line)
+                if shows:
+                    print(line, end="", flush=True)
+        return process.returncode, lines
 
     def _print(self, text: str) -> None:
         with self._printing:
@@ -144,6 +169,9 @@ def main(wanted: Sequence[str]) -> int:
         is_over = outcome.seconds > outcome.part.budget_s
         times = f"{outcome.seconds:5.0f} s {outcome.part.budget_s:5} s{'  over its budget' if is_over else ''}"
         print(f"{outcome.part.name:16} {result:8} {times}")
+    for outcome in outcomes:
+        if outcome.repeated and outcome.code == 0:
+            print(f"{outcome.part.name}: failed among the others, passed alone: {' '.join(outcome.repeated)}")
     failed = [outcome.part.name for outcome in outcomes if outcome.code]
     total = time.monotonic() - began
     print(f"failed: {', '.join(failed)}, in {total:.0f} s" if failed else f"all parts passed in {total:.0f} s")

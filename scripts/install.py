@@ -13,6 +13,7 @@ Runs with the system's Python before anything is installed: standard library onl
 """
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -310,8 +311,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "build" / "wheels", help="of wheels")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="the environment's folder (default: .venv)")
     options = parser.parse_args()
-    environment = Environment(options.venv.absolute())
+    folder: Path = options.venv.absolute()
+    environment = Environment(folder)
     began = time.monotonic()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = folder.with_name(f"{folder.name}.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # several targets of make may run at once; held until this process ends
     try:
         if options.purpose == "wheels":
             environment.install_wheels(options.folder)

@@ -268,7 +268,8 @@ PAGES = {
           }
         });
         </script>""",
-    "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
+    "/log": """<link rel=icon href="data:,"><title>Log</title>
+        <script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>""",
     "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
     "/inline-icon": """<title>Inline</title><link rel=icon
         href="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">""",

@@ -54,8 +54,9 @@ def test_log_of_a_running_server_is_shown_by_module_call_and_level(talker, start
     call_id = talker.run("call", "talker_say", "text=hello", "--json").json["callId"]
     talker.run("call", "clock_now")
     # the last lines are written up to 20 ms after the call
-    everything = {"server_ready", "module_ready", "call_finished", "said"}
-    wait_until_sync(lambda: everything <= {line["event"] for line in lines(talker)})
+    expected = {"server_ready", "module_ready", "call_finished", "said"}
+    wait_until_sync(lambda: expected <= {line["event"] for line in lines(talker)})
+    everything = lines(talker)
     assert {line["module"] for line in lines(talker, "--module", "talker")} == {"talker"}
     of_call = lines(talker, "--call", call_id)
     assert [line["event"] for line in of_call] == ["said", "said in the old way", "call_finished"]
