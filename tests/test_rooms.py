@@ -97,6 +97,7 @@ def test_no_files_import_each_other_in_a_circle(house):
 
 
 @pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.slow
 def test_no_rooms_that_lie_side_by_side_import_each_other_in_a_circle(house):
     assert [(folder, found) for folder, graph in rooms(house) if (found := circles(graph))] == []
 

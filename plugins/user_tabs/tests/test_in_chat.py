@@ -16,7 +16,7 @@ from agentcore.testing import ServerClient
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
-pytestmark = pytest.mark.spec("C4")
+pytestmark = [pytest.mark.spec("C4"), pytest.mark.slow]
 
 LIMIT_S = 60
 SHOP = "https://shop.example/phones"
