@@ -87,9 +87,9 @@ class MemoryStore:
                 message = f"{MEMORIES:,} memories are kept at most; delete some that are not needed any more"
                 raise ToolError("memory_full", message, limit=MEMORIES)
             connection.execute(
-                "INSERT INTO memories (key, content, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, ?3)"
-                " ON CONFLICT (key) DO UPDATE SET content = ?2, updated_at_ms = ?3",
-                (name, content, now),
+                "INSERT INTO memories (key, content, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (key) DO UPDATE SET content = excluded.content, updated_at_ms = excluded.updated_at_ms",
+                (name, content, now, now),
             )
         return Memory(name, content, now)
 
