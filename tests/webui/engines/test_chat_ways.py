@@ -145,8 +145,9 @@ async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
     chat.provider.listed = {"data": [{"id": name} for name in ("small", "large")]}
     chat.ui.allowed_errors += ["401", "403"]
     await chat.page.label("API key").fill(SECRET)
-    await chat.page.label("Address").fill(f"{chat.provider.url}/v1")
-    await chat.page.role("button", "Save").click()
+    await chat.page.role("button", "Another base URL").click()
+    await chat.page.label("Base URL").fill(f"{chat.provider.url}/v1")
+    await chat.page.role("button", "Connect", exact=True).click()
     await chat.page.text("This waits for you in the approval view").seen()
     (change,) = chat.ui.host.policy_changes.waiting
     await chat.ui.host.policy_changes.decide(change.change_id, approved=True, by="test")

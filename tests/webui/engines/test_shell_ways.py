@@ -28,7 +28,7 @@ async def test_code_is_pasted_and_log_out_leads_back_to_the_log_in(visit):
     await page.role("heading", "Log in to agentcore").seen()
     await page.label("paste the code").fill(shown.ui.host.store.page_sessions.create_code())
     await page.press("Enter")
-    await page.role("heading", "Overview").seen()
+    await page.role("heading", "Connect a model").seen()
     await page.role("button", "Log out").click()
     await page.role("heading", "Log in to agentcore").seen()
 
@@ -43,7 +43,7 @@ async def test_theme_and_language_are_chosen_and_kept(visit):
     await page.label("Language").choose("zh")
     await page.role("heading", "概览").seen()
     await page.reload()
-    await page.role("heading", "概览").seen()
+    await page.role("heading", "连接模型").seen()
     assert await html.style("color") != light
 
 
