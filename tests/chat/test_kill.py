@@ -11,8 +11,7 @@ import json
 import aiohttp
 import pytest
 
-from tests.chat.crashing import LIMIT_S, approval, post, request, served
-from tests.support.waiting import wait_until
+from tests.chat.crashing import LIMIT_S, answered, approval, post, request, served
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
@@ -90,9 +89,10 @@ async def test_call_of_a_model_runs_at_most_once_wherever_the_process_is_killed(
         await killed(process, asyncio.create_task(post(address, approval(tool_id), "function")))
     for _ in range(2):  # and it is still so after one start more
         async with served(folder) as (_, address):
-            await wait_until(lambda: len(provider.requests) == 2)
+            await answered(address, "I have seen it.")
             again = await post(address, approval(tool_id), "function")
             assert again[0]["error"]["type"] == "tool_call_answered"
+    assert len(provider.requests) == 2
     assert told in provider.sent
     ledger = folder / "ledger"
     assert (ledger.read_text() if ledger.exists() else "") == lines

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import Context, copy_context
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,11 @@ _Job = tuple[Future[Any], Callable[[], Any]]
 
 
 class WorkerThread(threading.Thread):
-    """A thread of the host's own, whoever's work it does."""
+    """A thread of the host's own, whoever's work it does, and whosever work it was started for."""
+
+    def start(self) -> None:
+        """Start it in a context of the host's own: what is begun later in this thread may be for another module."""
+        Context().run(super().start)
 
 
 class DaemonThreads(ThreadPoolExecutor):
@@ -42,10 +47,12 @@ class DaemonThreads(ThreadPoolExecutor):
             RuntimeError: The executor was shut down.
         """
         future: Future[T] = Future()
+        # whose work it is, also where the caller does not hand on its context as `asyncio.to_thread` does
+        context = copy_context()
         with self._lock:
             if self._closed:
                 raise RuntimeError("the worker threads are shut down")
-            self._crew.take((future, lambda: fn(*args, **kwargs)), self._limit)
+            self._crew.take((future, lambda: context.run(fn, *args, **kwargs)), self._limit)
         return future
 
     def let_go(self) -> None:
