@@ -25,7 +25,7 @@ class Broken(Module):
 
 
 VIEWS = {
-    "": "ac-view-welcome",
+    "#/": "ac-view-welcome",
     "#/chats": "ac-chat-welcome h1",
     "#/modules": "ac-module-row",
     "#/modules/browser": "ac-view-module",

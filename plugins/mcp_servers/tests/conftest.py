@@ -60,8 +60,12 @@ def _serving() -> Callable[[Any, int], Any]:
 
 @pytest.fixture
 def plain() -> Callable[..., Block]:
-    """Make the block of a plain server, with what agentcore is to make of it."""
-    return lambda **ours: {"command": sys.executable, "args": [str(HERE / "plain_server.py")], "agentcore": ours}
+    """Make the block of a plain server, with what agentcore is to make of it.
+
+    It is not read from its file, which a sandbox may not show.
+    """
+    program = (HERE / "plain_server.py").read_text(encoding="utf-8")
+    return lambda **ours: {"command": sys.executable, "args": ["-c", program], "agentcore": ours}
 
 
 @pytest.fixture
