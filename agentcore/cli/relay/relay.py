@@ -147,6 +147,8 @@ class Relay:
 
     def _leave(self, code: int) -> NoReturn:
         """End at once: a thread that waits for the client or the server holds nothing back."""
+        if not self._is_connected.is_set():
+            self._link.end_unused_server()
         with suppress(OSError, ValueError):
             sys.stderr.flush()
         os._exit(code)

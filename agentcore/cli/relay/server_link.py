@@ -59,6 +59,17 @@ class ServerLink:
                 raise CliError(message, hint="see why with: agentcore serve", code=ExitCode.UNREACHABLE)
             time.sleep(_PAUSE_SECONDS)
 
+    def end_unused_server(self) -> None:
+        """End a server that was started here and lets nobody in yet; another client that waits for it starts its own."""
+        child = self._child
+        if child is None or child.poll() is not None:
+            return
+        connection = self._connect()
+        if connection is None:
+            child.terminate()
+        else:
+            connection.close()
+
     def _say_where(self) -> None:
         """Tell whoever reads the client's log where page and approval view of a server are that was started here."""
         server = running_server(self._config)
