@@ -42,14 +42,12 @@ LETS_MORE_BE_DONE = {
 """Settings that let somebody do what the person did not allow: no mark makes them harmless."""
 
 
-@pytest.fixture
-async def server(agentcore_client):
-    return await agentcore_client(NAMES)
+SERVER = {"modules": NAMES}
 
 
-async def askers(server) -> dict[str, Any]:
-    of_page = await page(server)
-    token = {"Authorization": f"Bearer {server.running.host.state.token.get_secret_value()}"}
+async def askers(shared_server) -> dict[str, Any]:
+    of_page = await page(shared_server)
+    token = {"Authorization": f"Bearer {shared_server.running.host.state.token.get_secret_value()}"}
 
     async def with_token(method: str, path: str, body: Any = None) -> Any:
         return await of_page.ask(method, path, body, headers=token)
@@ -57,8 +55,8 @@ async def askers(server) -> dict[str, Any]:
     return {"page": of_page.ask, "token": with_token}
 
 
-def files(server) -> dict[str, str]:
-    folder = server.running.host.config.file.parent
+def files(shared_server) -> dict[str, str]:
+    folder = shared_server.running.host.config.file.parent
     return {str(path): path.read_text() for path in (folder / "app.json", *folder.glob("modules/*.json"))}
 
 
@@ -116,20 +114,20 @@ def kind_of(answer: Any) -> str:
 
 @pytest.mark.parametrize("who", ["page", "token"])
 @pytest.mark.parametrize("module", NAMES)
-async def test_setting_waits_for_a_person_unless_it_is_harmless(server, module, who):
+async def test_setting_waits_for_a_person_unless_it_is_harmless(shared_server, module, who):
     """Each alone, set and taken away again; nothing reaches a file, nor the running module, before it is decided."""
-    ask, host = (await askers(server))[who], server.running.host
+    ask, host = (await askers(shared_server))[who], shared_server.running.host
     _, view = await ask("GET", f"/api/settings/modules/{module}")
     own = host.config.file.parent / "modules" / f"{KEYS[module]}.json"
     own.parent.mkdir(exist_ok=True)
-    before, running = files(server), host.modules.get(module).runtime
+    before, running = files(shared_server), host.modules.get(module).runtime
     for path, part in settings_of(view["schema"], view["schema"]):
         if path not in view["policy"]:
             continue
         status, answer = await change_to_anything(ask, module, path, view["schema"], part)
         assert (path, status, kind_of(answer)) == (path, 403, "confirmation_required")
         assert host.policy_changes.refuse_all("test") == 1
-        assert files(server) == before
+        assert files(shared_server) == before
     assert host.modules.get(module).runtime is running
     for path, _ in settings_of(view["schema"], view["schema"]):
         if path in view["policy"] and path.count("/") == 1:
@@ -138,11 +136,12 @@ async def test_setting_waits_for_a_person_unless_it_is_harmless(server, module, 
             assert (path, status, kind_of(answer)) == (path, 403, "confirmation_required")
             host.policy_changes.refuse_all("test")
             assert own.read_text() == json.dumps({path[1:]: None})
+    own.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("module", NAMES)
-async def test_setting_is_harmless_only_where_it_is_marked_and_may_be(server, module):
-    ask = (await askers(server))["page"]
+async def test_setting_is_harmless_only_where_it_is_marked_and_may_be(shared_server, module):
+    ask = (await askers(shared_server))["page"]
     _, view = await ask("GET", f"/api/settings/modules/{module}")
     schema = view["schema"]
     for path, part in settings_of(schema, schema):
@@ -158,21 +157,21 @@ async def test_setting_is_harmless_only_where_it_is_marked_and_may_be(server, mo
 
 
 @pytest.mark.parametrize(("module", "keys"), LETS_MORE_BE_DONE.items())
-async def test_setting_that_lets_more_be_done_is_policy(server, module, keys):
-    _, view = await (await askers(server))["token"]("GET", f"/api/settings/modules/{module}")
+async def test_setting_that_lets_more_be_done_is_policy(shared_server, module, keys):
+    _, view = await (await askers(shared_server))["token"]("GET", f"/api/settings/modules/{module}")
     assert {f"/{key}" for key in keys} <= {*view["policy"]}
 
 
 @pytest.mark.parametrize("who", ["page", "token"])
-async def test_every_setting_of_the_server_but_its_language_waits(server, who):
-    ask, host = (await askers(server))[who], server.running.host
+async def test_every_setting_of_the_server_but_its_language_waits(shared_server, who):
+    ask, host = (await askers(shared_server))[who], shared_server.running.host
     _, view = await ask("GET", "/api/settings")
     harmless = {path for path, _ in settings_of(view["schema"], view["schema"])} - {*view["policy"]}
     assert harmless == {"/locale"}
-    before = files(server)
+    before = files(shared_server)
     for path in view["policy"]:
         body = {"expected": view["digest"], "changes": [{"path": path, "remove": True}]}
         status, answer = await ask("PUT", "/api/settings", body)
         assert (path, status, kind_of(answer)) == (path, 403, "confirmation_required")
         host.policy_changes.refuse_all("test")
-    assert files(server) == before
+    assert files(shared_server) == before
