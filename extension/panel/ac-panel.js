@@ -11,6 +11,8 @@ import {keyEnded} from '../worker/servers.js';
 import './pairing/ac-panel-pairing.js';
 import './pairing/ac-panel-servers.js';
 import './calls/ac-panel-tray.js';
+// from the start: a call that was interrupted is told as soon as the server is there, before any message is shown
+import './calls/client-calls.js';
 import './question/ac-panel-questions.js';
 import './tab/ac-panel-context.js';
 import './tab/ac-panel-shared.js';

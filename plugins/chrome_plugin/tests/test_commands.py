@@ -80,6 +80,7 @@ def test_a_browser_is_downloaded_checked_and_used_from_then_on(machine, server):
     assert len(server.asked) == asked  # there is one already
 
 
+@pytest.mark.more
 def test_another_folder_is_honoured(machine, server):
     machine.environ["PLAYWRIGHT_BROWSERS_PATH"] = str(machine.folder / "elsewhere")
     assert machine.run("install").returncode == 0
@@ -98,6 +99,7 @@ def test_a_refused_download_without_apt_says_why_and_what_to_do(machine, server,
     assert "there is no browser" in machine.run("status").stderr
 
 
+@pytest.mark.more
 def test_a_truncated_download_leaves_no_browser(machine, server):
     server.sent_bytes = len(server.archive) // 2
     done = machine.run("install")
@@ -133,6 +135,7 @@ def test_root_gets_the_package_where_the_download_is_refused(machine, server):
     assert json.loads(machine.run("status", "--json").stdout)["origin"] == "machine"
 
 
+@pytest.mark.more
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
 def test_two_refusals_are_both_named(machine, server):
     server.status = 404
@@ -159,6 +162,7 @@ def test_missing_system_libraries_are_named_with_the_command_that_installs_them(
     assert "playwright install-deps chromium" in done.stderr
 
 
+@pytest.mark.more
 def test_settings_that_name_another_browser_are_not_overridden(machine, server):
     (machine.folder / "app.json").write_text(json.dumps({"config": {"chrome": {"executable": "/nowhere/chrome"}}}))
     done = machine.run("install")
