@@ -72,17 +72,30 @@ customElements.define('rooms-room', Room);
 """
 
 
-@pytest.fixture
-def start_rooms(start_webui):
-    """A server with rooms of these titles."""
+FILES = {"rooms": MODULE, "rooms_files/panel.js": PANEL}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, files=FILES) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_rooms(shared):
+    """The server of the file, with rooms of these titles; `room_default_0` is the first."""
 
     async def start(*titles):
-        ui = await start_webui(files={"rooms": MODULE, "rooms_files/panel.js": PANEL})
         for title in titles:
-            await ui.server.running.call("open_room", title=title)
-        return ui
+            await shared.server.running.call("open_room", title=title)
+        return shared
 
-    return start
+    yield start
+    await shared.leave()
+    for resource_id in await room_ids(shared):
+        await shared.host.resources.release(resource_id)
+    # ids of another reload begin at 0 again
+    await shared.host.modules.reload("rooms")
 
 
 def strip(page):
