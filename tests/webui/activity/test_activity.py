@@ -10,7 +10,6 @@ from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.store.record import CallRow
-
 from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7", "M5")
