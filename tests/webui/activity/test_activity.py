@@ -10,6 +10,7 @@ from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.store.record import CallRow
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7", "M5")
 
@@ -52,9 +53,24 @@ class Weather(Module):
         await asyncio.Event().wait()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, [Weather]) as ui:
+        yield ui
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def ui(start_webui):
-    return await start_webui([Weather])
+async def ui(shared):
+    """The server of the file; its record is emptied, which the database refuses to anybody else."""
+
+    def delete(connection):
+        connection.execute("DROP TRIGGER IF EXISTS record_is_not_shortened")
+        connection.execute("DELETE FROM record")
+
+    yield shared
+    await shared.leave()
+    await shared.host.store.record.flush()
+    await shared.host.store.database.write(delete)
 
 
 async def call(ui, tool_name, arguments=None, **body):
@@ -277,8 +293,8 @@ async def test_hundred_thousand_rows_are_looked_at_anywhere_with_few_in_the_page
     await expect(top_row(page)).to_contain_text('"number":99995')
 
 
-async def test_list_longer_than_a_browser_can_make_an_element_is_reached_to_its_end(ui):
-    page = await ui.page("#/activity")
+async def test_list_longer_than_a_browser_can_make_an_element_is_reached_to_its_end(bare_page):
+    page = await bare_page()
     await page.evaluate(
         """async () => {
             const {html} = await import('lit');

@@ -4,23 +4,37 @@ import asyncio
 import json
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.store.credentials import read_secrets
-from tests.server.modules import bells
 from tests.webui.modules.test_modules import confirm_what_waits, row
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("P3", "M7")
 
 
-@pytest.fixture
-def start(start_webui, acme_site):
-    bells.install(acme_site)
+BLOCKS = {"first": {"sound": "ding"}, "second": {"sound": "gong", "token": "kept-token"}}
 
-    async def begin(**config):
-        return await start_webui(config={"bells": {}} | config)
 
-    return begin
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory, bells_site):
+    async with sharing(
+        browser, page_pool, tmp_path_factory, config={"bells": BLOCKS, "modules": ["bell_first", "bell_second"]}
+    ) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    """The server of the file, with the blocks and modules of app.json as it began."""
+    before = app_json(shared)
+    yield shared
+    await shared.leave()
+    added = [f"bell_{name.lower().replace(' ', '_')}" for name in app_json(shared)["bells"].keys() - before["bells"]]
+    for name in added:
+        await shared.host.modules.disable(name)
+    shared.host.config.file.write_text(json.dumps(before))
 
 
 def app_json(ui):
@@ -39,8 +53,7 @@ async def paste(dialog, text):
     await dialog.get_by_label("What the documentation says").fill(text)
 
 
-async def test_pasted_block_is_shown_whole_confirmed_and_starts(start):
-    ui = await start()
+async def test_pasted_block_is_shown_whole_confirmed_and_starts(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
     await paste(
@@ -57,11 +70,10 @@ async def test_pasted_block_is_shown_whole_confirmed_and_starts(start):
     proposal = await confirm_what_waits(ui, page)
     assert (proposal.kind, proposal.subject) == ("blocks_add", "bell_big_ben")
     await expect(row(page, "Bell dong")).to_contain_text("Ready")
-    assert app_json(ui)["bells"] == {"Big Ben": {"sound": "dong", "times": 2}}
+    assert app_json(ui)["bells"] == BLOCKS | {"Big Ben": {"sound": "dong", "times": 2}}
 
 
-async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_chosen(start):
-    ui = await start()
+async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_chosen(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
     await paste(dialog, '{"bells": {"small": {"sound": "ding", "token": "tok-1", "env": {"API_KEY": "key-2"}}}}')
@@ -80,11 +92,10 @@ async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_c
     assert {name: each.value.get_secret_value() for name, each in kept.items()} == {"own_name": "tok-1"}
     await expect(row(page, "Bell ding")).to_contain_text("Ready")
     block = {"sound": "ding", "token": "${secret:own_name}", "env": {"API_KEY": "key-2"}}
-    assert app_json(ui)["bells"] == {"small": block}
+    assert app_json(ui)["bells"] == BLOCKS | {"small": block}
 
 
-async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(start):
-    ui = await start()
+async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
     await paste(dialog, '{"sound": "ding"}')
@@ -98,11 +109,10 @@ async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(start):
     await expect(dialog.get_by_text("bell_tiny")).to_be_visible()
     await save.click()
     await confirm_what_waits(ui, page)
-    assert app_json(ui)["bells"] == {"tiny": {"sound": "ding"}}
+    assert app_json(ui)["bells"] == BLOCKS | {"tiny": {"sound": "ding"}}
 
 
-async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(start):
-    ui = await start()
+async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(ui):
     ui.allowed_errors.append("400")
     page = await ui.page("#/modules")
     dialog = await opened(page)
@@ -117,9 +127,8 @@ async def test_wrong_text_and_a_block_that_is_refused_are_told_in_the_dialog(sta
     assert ui.host.policy_changes.waiting == []
 
 
-async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_there(start):
-    ui = await start(bells={"small": {"sound": "ding"}}, modules=["bell_small"])
-    page = await ui.page("#/modules/bell_small")
+async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_there(ui):
+    page = await ui.page("#/modules/bell_first")
     answers = asyncio.Event()
 
     async def late(route):
@@ -137,26 +146,25 @@ async def test_what_is_still_being_read_is_never_saved_in_place_of_what_stands_t
     await read.value
     await dialog.get_by_role("button", name="Save once confirmed").click()
     await confirm_what_waits(ui, page)
-    assert app_json(ui)["bells"] == {"small": {"sound": "dong"}}
+    assert app_json(ui)["bells"] == BLOCKS | {"first": {"sound": "dong"}}
 
 
-async def test_block_is_changed_and_removed_from_its_module_s_page(start):
-    ui = await start(bells={"small": {"sound": "ding", "token": "kept-token"}}, modules=["bell_small"])
+async def test_block_is_changed_and_removed_from_its_module_s_page(ui):
     ui.allowed_errors.append("404")  # what is shown of it is asked for until the list says that it is gone
-    page = await ui.page("#/modules/bell_small")
+    page = await ui.page("#/modules/bell_second")
     block = page.get_by_role("region", name="Block in app.json")
     await block.get_by_role("button", name="Change", exact=True).click()
     dialog = page.locator("ac-block-dialog")
     text = dialog.get_by_label("What the documentation says")
-    await text.fill((await text.input_value()).replace("ding", "dong"))
+    await text.fill((await text.input_value()).replace("gong", "bong"))
     await expect(dialog).to_contain_text("Takes the place of the one that is there")
     await dialog.get_by_role("button", name="Save once confirmed").click()
     proposal = await confirm_what_waits(ui, page)
     assert proposal.kind == "blocks_change"
-    assert app_json(ui)["bells"] == {"small": {"sound": "dong", "token": "kept-token"}}
-    await expect(page.get_by_role("heading", name="Bell dong")).to_be_visible()
+    assert app_json(ui)["bells"] == BLOCKS | {"second": {"sound": "bong", "token": "kept-token"}}
+    await expect(page.get_by_role("heading", name="Bell bong")).to_be_visible()
     await block.get_by_role("button", name="Remove").click()
     await page.locator("ac-confirm").get_by_role("button", name="Remove").click()
     await confirm_what_waits(ui, page)
-    assert (app_json(ui)["bells"], app_json(ui)["modules"]) == ({}, [])
+    assert (app_json(ui)["bells"], app_json(ui)["modules"]) == ({"first": BLOCKS["first"]}, ["bell_first"])
     await expect(page.get_by_text("No such module")).to_be_visible()

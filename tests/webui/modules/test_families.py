@@ -3,10 +3,12 @@
 import json
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.server.modules import bells
 from tests.webui.modules.test_modules import confirm_what_waits, row
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("K10", "M7")
 
@@ -49,27 +51,38 @@ async def test_change_of_a_block_in_the_settings_keeps_the_secrets_that_are_not_
     assert json.loads(ui.host.config.file.read_text())["bells"] == {"small": block | {"sound": "dang"}}
 
 
-async def test_failed_block_says_nothing_of_settings_that_are_not_set(start_webui, acme_site):
-    bells.install(acme_site)
-    ui = await start_webui(config={"bells": {"small": {"sound": "silence"}}, "modules": ["bell_small"]})
-    page = await ui.page("#/modules/bell_small")
+BLOCKS = {"small": {"sound": "ding"}, "silent": {"sound": "silence"}, "long": {"sound": "ding " * 400}}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory, bells_site):
+    async with sharing(
+        browser, page_pool, tmp_path_factory, config={"bells": BLOCKS, "modules": [f"bell_{name}" for name in BLOCKS]}
+    ) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    yield shared
+    await shared.leave()
+
+
+async def test_failed_block_says_nothing_of_settings_that_are_not_set(ui):
+    page = await ui.page("#/modules/bell_silent")
     settings = page.get_by_role("region", name="Settings")
     await expect(settings).to_contain_text("nobody knows what its settings may be")
     await expect(settings).not_to_contain_text("What is set stays in its place")
 
 
-async def test_long_title_of_a_module_leaves_room_for_its_page(start_webui, acme_site):
-    bells.install(acme_site)
-    ui = await start_webui(config={"bells": {"small": {"sound": "ding " * 400}}, "modules": ["bell_small"]})
-    page = await ui.page("#/modules/bell_small")
+async def test_long_title_of_a_module_leaves_room_for_its_page(ui):
+    page = await ui.page("#/modules/bell_long")
     heading = page.get_by_role("heading", level=1)
     await expect(heading).to_contain_text("Bell ding")
     assert (await heading.bounding_box())["height"] < 120
 
 
-async def test_page_of_a_module_says_what_each_of_its_tools_may_do(start_webui, acme_site):
-    bells.install(acme_site)
-    ui = await start_webui(config={"bells": {"small": {"sound": "ding"}}, "modules": ["bell_small"]})
+async def test_page_of_a_module_says_what_each_of_its_tools_may_do(ui):
     page = await ui.page("#/modules/bell_small")
     tool = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="bell_small_ring"))
     await expect(tool).to_contain_text("Writes")

@@ -1,9 +1,11 @@
 """The log-in that a module needs, on its page: asked for, shown whole, opened by the person, ended, taken back."""
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import LoginStatus, Module, ToolError
+from tests.webui.sharing import sharing
 
 SHOWN = "https://accounts.example.com/authorize?client_id=agentcore&state=" + "x" * 300
 FAILURE = "logging in did not work: the authorization server said access_denied"
@@ -39,13 +41,31 @@ class Notes(Module):
         self.state = LoginStatus("needed")
 
 
-@pytest.fixture
-def notes():
+@pytest.fixture(scope="module")
+def the_notes():
     return Notes()
 
 
-async def test_a_person_sees_the_whole_address_and_opens_it(start_webui, notes, axe_problems):
-    ui = await start_webui([notes])
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory, the_notes):
+    async with sharing(browser, page_pool, tmp_path_factory, [the_notes]) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    yield shared
+    await shared.leave()
+
+
+@pytest.fixture
+def notes(the_notes):
+    the_notes.state = LoginStatus("needed")
+    the_notes.fails = False
+    return the_notes
+
+
+async def test_a_person_sees_the_whole_address_and_opens_it(ui, notes, axe_problems):
     page = await ui.page("#/modules/notes")
     await page.get_by_role("button", name="Log in…").click()
     region = page.get_by_role("region", name="Log in in your browser")
@@ -63,8 +83,7 @@ async def test_a_person_sees_the_whole_address_and_opens_it(start_webui, notes, 
     await expect(page.get_by_role("region", name="Log in")).to_contain_text("until you have logged in there")
 
 
-async def test_a_browser_on_another_machine_ends_it_by_its_address(start_webui, notes):
-    ui = await start_webui([notes])
+async def test_a_browser_on_another_machine_ends_it_by_its_address(ui, notes):
     ui.allowed_errors.append("400")
     page = await ui.page("#/modules/notes")
     await page.get_by_role("button", name="Log in…").click()
@@ -78,8 +97,7 @@ async def test_a_browser_on_another_machine_ends_it_by_its_address(start_webui, 
     await expect(page.get_by_text("You are logged in at accounts.example.com.")).to_be_visible()
 
 
-async def test_a_log_in_that_fails_says_why_and_can_be_begun_again(start_webui, notes):
-    ui = await start_webui([notes])
+async def test_a_log_in_that_fails_says_why_and_can_be_begun_again(ui, notes):
     ui.allowed_errors.append("400")
     notes.fails = True
     page = await ui.page("#/modules/notes")
@@ -92,15 +110,8 @@ async def test_a_log_in_that_fails_says_why_and_can_be_begun_again(start_webui, 
     await expect(page.get_by_role("region", name="Log in", exact=True)).to_contain_text(FAILURE)
 
 
-async def test_an_address_that_is_none_of_the_web_is_no_link(start_webui, notes):
-    ui = await start_webui([notes])
-    page = await ui.page("#/modules/notes")
-    await page.evaluate("""async () => {
-        await import('/static/modules/ac-module-login.js');
-        const element = document.createElement('ac-module-login');
-        Object.assign(element, {module: 'notes', login: {state: 'waiting', said: '', address: 'javascript:alert(1)'}});
-        document.body.append(element);
-    }""")
-    added = page.locator("body > ac-module-login")
-    await expect(added).to_contain_text("It is being found out")
-    await expect(added.get_by_role("link")).to_have_count(0)
+async def test_an_address_that_is_none_of_the_web_is_no_link(mount):
+    login = {"state": "waiting", "said": "", "address": "javascript:alert(1)"}
+    shown = await mount("ac-module-login", module="notes", login=login)
+    await expect(shown.element).to_contain_text("It is being found out")
+    await expect(shown.element.get_by_role("link")).to_have_count(0)

@@ -1,9 +1,11 @@
 """How a module is just now, on its page: what it says of what it speaks to, its log, and what was seen of its tools."""
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, Report, ToolDefinition
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("P3")
 
@@ -35,9 +37,32 @@ class Far(Module):
 NAMES = ("far_look", "far_wave")
 
 
-async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(start_webui):
-    far = Far()
-    ui = await start_webui([far])
+class Broken(Module):
+    """Cannot say how it is."""
+
+    name = "broken"
+
+    async def init(self, runtime):
+        runtime.give_report(self.report)
+
+    async def report(self):
+        return {"log": "none of a report"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, [Far(), Broken()]) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    yield shared
+    await shared.leave()
+
+
+async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(ui):
+    far = ui.host.modules.get("far").plugin
     page = await ui.page("#/modules/far")
     now = page.get_by_role("region", name="Just now")
     await expect(now).to_contain_text("lighthouse 3")
@@ -59,20 +84,7 @@ async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(start_webu
     await expect(first).to_contain_text("Refused")
 
 
-class Broken(Module):
-    """Cannot say how it is."""
-
-    name = "broken"
-
-    async def init(self, runtime):
-        runtime.give_report(self.report)
-
-    async def report(self):
-        return {"log": "none of a report"}
-
-
-async def test_report_that_is_none_is_told_as_such_and_harms_no_page(start_webui):
-    ui = await start_webui([Broken()])
+async def test_report_that_is_none_is_told_as_such_and_harms_no_page(ui):
     ui.allowed_errors.append("400")
     page = await ui.page("#/modules/broken")
     await expect(page.get_by_role("heading", name="Broken")).to_be_visible()

@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Image
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
@@ -72,17 +74,28 @@ customElements.define('rooms-room', Room);
 """
 
 
-@pytest.fixture
-def start_rooms(start_webui):
-    """A server with rooms of these titles."""
+FILES = {"rooms": MODULE, "rooms_files/panel.js": PANEL}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, files=FILES) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_rooms(shared):
+    """The server of the file, with rooms of these titles, whose ids are `rooms`."""
 
     async def start(*titles):
-        ui = await start_webui(files={"rooms": MODULE, "rooms_files/panel.js": PANEL})
-        for title in titles:
-            await ui.server.running.call("open_room", title=title)
-        return ui
+        made = [await shared.server.running.call("open_room", title=title) for title in titles]
+        shared.rooms = [each.content[0].text for each in made]
+        return shared
 
-    return start
+    yield start
+    await shared.leave()
+    for resource_id in await room_ids(shared):
+        await shared.host.resources.release(resource_id)
 
 
 def strip(page):
@@ -110,6 +123,28 @@ async def room_ids(ui):
     return [resource.resource_id for resource in ui.host.resources.list()]
 
 
+async def test_order_pins_and_names_outlive_the_server_and_what_did_not_come_back_is_gone(start_webui):
+    ui = await start_webui(files=FILES)
+    for title, comes_back in (("Kitchen", True), ("Library", True), ("Attic", True), ("Cellar", False)):
+        await ui.server.running.call("open_room", title=title, comes_back=comes_back)
+    page = await ui.page()
+    await choose(page, "Attic", "Pin")
+    await choose(page, "Cellar", "Pin")
+    await choose(page, "Kitchen", "Move right")
+    await choose(page, "Library", "Rename")
+    await page.keyboard.type("Where we read")
+    await page.keyboard.press("Enter")
+    await expect_order(page, "Attic", "Cellar", "Where we read", "Kitchen")
+    await page.context.close()
+    await ui.restart()
+    page = await ui.page()
+    await expect_order(page, "Attic", "Where we read", "Kitchen")
+    await link(page, "Attic").hover()
+    await expect(strip(page).get_by_role("button", name="Unpin Attic")).to_be_visible()
+    await link(page, "Kitchen").click()
+    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
+
+
 async def test_tabs_are_moved_by_keyboard_and_stay_so_in_every_page(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page, other = await ui.page(), await ui.page()
@@ -132,7 +167,7 @@ async def test_only_one_tab_stands_in_the_way_of_the_tab_key(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
     await link(page, "Library").click()
-    await expect(page.get_by_role("heading", name="Room room_default_1")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[1]}")).to_be_visible()
     await link(page, "Library").focus()
     for button in ("What to do with Library", "Close Library"):
         await page.keyboard.press("Tab")
@@ -211,7 +246,7 @@ async def test_closing_a_tab_asks_and_ends_its_resource(start_rooms):
     for room in ("Library", "Attic"):
         await link(page, room).click()
         await expect(page.locator("rooms-room")).to_be_visible()
-    await expect(page.get_by_role("heading", name="Room room_default_2")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[2]}")).to_be_visible()
     await link(page, "Attic").focus()
     await page.keyboard.press("Delete")
     question = page.locator("ac-confirm")
@@ -221,8 +256,8 @@ async def test_closing_a_tab_asks_and_ends_its_resource(start_rooms):
     await page.keyboard.press("Delete")
     await question.get_by_role("button", name="Close tab").click()
     await expect_order(page, "Kitchen", "Library")
-    assert await room_ids(ui) == ["room_default_0", "room_default_1"]
-    await expect(page.get_by_role("heading", name="Room room_default_1")).to_be_visible()
+    assert await room_ids(ui) == ui.rooms[:2]
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[1]}")).to_be_visible()
     await expect(link(page, "Library")).to_be_focused()
 
 
@@ -232,10 +267,10 @@ async def test_closing_a_pinned_tab_leaves_its_resource_and_it_can_be_shown_agai
     await choose(page, "Kitchen", "Pin")
     await choose(page, "Kitchen", "Close tab")
     await expect_order(page, "Library")
-    assert await room_ids(ui) == ["room_default_0", "room_default_1"]
+    assert await room_ids(ui) == ui.rooms[:2]
     await expect(page.locator("ac-toasts")).to_contain_text("Kitchen goes on without a tab")
     await page.locator("ac-toasts").get_by_role("button", name="Show again").click()
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[0]}")).to_be_visible()
     await expect_order(page, "Library", "Kitchen")
 
 
@@ -249,8 +284,8 @@ async def test_what_keeps_running_goes_on_without_its_tab_until_its_view_is_open
     await page.keyboard.press("Escape")
     await link(page, "Kitchen").click(button="middle")
     await expect_order(page, "Library")
-    await page.goto(f"{ui.address}/#/pages/rooms/room_default_0")
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
+    await page.goto(f"{ui.address}/#/pages/rooms/{ui.rooms[0]}")
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[0]}")).to_be_visible()
     await expect_order(page, "Library", "Kitchen")
 
 
@@ -258,14 +293,17 @@ async def test_switching_changes_what_is_shown_and_interrupts_nothing(start_room
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
     await link(page, "Kitchen").click()
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
-    await page.evaluate("""import('/static/client/client.js').then(({client}) => {
-        client.call('use_room', {resourceId: 'room_default_0'}).then(({content}) => { window.said = content[0].text; });
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[0]}")).to_be_visible()
+    await page.evaluate(
+        """(resourceId) => import('/static/client/client.js').then(({client}) => {
+        client.call('use_room', {resourceId}).then(({content}) => { window.said = content[0].text; });
         return null;
-    })""")
+    })""",
+        ui.rooms[0],
+    )
     rooms = ui.host.modules.records["rooms"].plugin
     await page.wait_for_function("() => true")
-    for name, shown in (("Library", "room_default_1"), ("Kitchen", "room_default_0"), ("Library", "room_default_1")):
+    for name, shown in (("Library", ui.rooms[1]), ("Kitchen", ui.rooms[0]), ("Library", ui.rooms[1])):
         await link(page, name).click()
         await expect(page.get_by_role("heading", name=f"Room {shown}")).to_be_visible()
         assert await page.evaluate("window.shown") == [shown]
@@ -276,9 +314,9 @@ async def test_switching_changes_what_is_shown_and_interrupts_nothing(start_room
 
 async def test_view_of_what_has_ended_says_so_and_leads_on(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
-    page = await ui.page("#/pages/rooms/room_default_0")
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
-    await ui.host.resources.release("room_default_0")
+    page = await ui.page(f"#/pages/rooms/{ui.rooms[0]}")
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[0]}")).to_be_visible()
+    await ui.host.resources.release(ui.rooms[0])
     main = page.get_by_role("main")
     await expect(main.get_by_role("heading", name="This has ended")).to_be_visible()
     await main.get_by_role("link", name="Rooms").click()
@@ -289,36 +327,14 @@ async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_con
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
     await expect_order(page, "Kitchen", "Library")
-    await ui.host.resources.release("room_default_0")
+    await ui.host.resources.release(ui.rooms[0])
     await expect_order(page, "Library")
     ui.allowed_errors += ["ERR_INTERNET_DISCONNECTED", "net::"]
     await ui.lose_connection(page)
-    await ui.host.resources.release("room_default_1")
+    await ui.host.resources.release(ui.rooms[1])
     await ui.server.running.call("open_room", title="Cellar")
     await page.context.set_offline(False)
     await expect_order(page, "Cellar")
-
-
-async def test_order_pins_and_names_outlive_the_server_and_what_did_not_come_back_is_gone(start_rooms):
-    ui = await start_rooms()
-    for title, comes_back in (("Kitchen", True), ("Library", True), ("Attic", True), ("Cellar", False)):
-        await ui.server.running.call("open_room", title=title, comes_back=comes_back)
-    page = await ui.page()
-    await choose(page, "Attic", "Pin")
-    await choose(page, "Cellar", "Pin")
-    await choose(page, "Kitchen", "Move right")
-    await choose(page, "Library", "Rename")
-    await page.keyboard.type("Where we read")
-    await page.keyboard.press("Enter")
-    await expect_order(page, "Attic", "Cellar", "Where we read", "Kitchen")
-    await page.context.close()
-    await ui.restart()
-    page = await ui.page()
-    await expect_order(page, "Attic", "Where we read", "Kitchen")
-    await link(page, "Attic").hover()
-    await expect(strip(page).get_by_role("button", name="Unpin Attic")).to_be_visible()
-    await link(page, "Kitchen").click()
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
 
 
 async def test_tab_shows_the_icon_of_its_resource(start_rooms):
@@ -327,7 +343,7 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     shown = link(page, "Kitchen").locator("img")
     await expect(link(page, "Kitchen").locator("ac-icon")).to_have_count(1)
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="5"/>'
-    ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))
+    ui.host.resources.update(ui.rooms[0], icon=Image(drawing, "image/svg+xml"))
     await expect(shown).to_be_visible()
     await expect(shown).to_have_js_property("naturalWidth", 7)
     await expect(link(page, "Library").locator("img")).to_have_count(0)
@@ -337,12 +353,12 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     await expect(shown).to_be_visible()
     shown_at = link(page, "Kitchen").locator("ac-resource-icon")
     await shown_at.evaluate(WATCH_PICTURE)
-    ui.host.resources.update("room_default_0", icon=Image(b"no picture", "image/png"))
+    ui.host.resources.update(ui.rooms[0], icon=Image(b"no picture", "image/png"))
     await shown_at.evaluate("(icon) => icon.tried")
     await expect(shown).to_have_count(0)
-    ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))
+    ui.host.resources.update(ui.rooms[0], icon=Image(drawing, "image/svg+xml"))
     await expect(shown).to_be_visible()
-    ui.host.resources.update("room_default_0", icon=Image(b""))
+    ui.host.resources.update(ui.rooms[0], icon=Image(b""))
     await expect(shown).to_have_count(0)
 
 
@@ -353,7 +369,7 @@ async def test_many_tabs_scroll_and_can_all_be_listed(start_rooms, axe_problems)
     await expect(link(page, "number 23")).not_to_be_in_viewport()
     await strip(page).get_by_role("button", name="All tabs").click()
     await menu_item(page, "number 23", "menuitemradio").click()
-    await expect(page.get_by_role("heading", name="Room room_default_23")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"Room {ui.rooms[23]}")).to_be_visible()
     await expect(link(page, "number 23")).to_be_in_viewport()
     assert await axe_problems(page) == []
     await page.reload()
