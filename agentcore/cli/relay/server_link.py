@@ -60,7 +60,7 @@ class ServerLink:
             time.sleep(_PAUSE_SECONDS)
 
     def end_unused_server(self) -> None:
-        """End a server that was started here and lets nobody in yet; another client that waits for it starts its own."""
+        """End a server that was started here and lets nobody in yet; a client that waits for it starts another one."""
         child = self._child
         if child is None or child.poll() is not None:
             return
