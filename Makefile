@@ -19,8 +19,8 @@ PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-# two per core: a test waits for a browser, a disk, a process or a sync of the database for almost half of its time
-WORKERS ?= $(shell expr 2 \* $(CORES))
+# one more than there are cores: a test waits for a browser, a disk or a process for part of its time
+WORKERS ?= $(shell expr 1 + $(CORES))
 
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -82,8 +82,9 @@ test-apart: dev
 test-isolated: dev
 	export AGENTCORE_TEST_ISOLATION=process && $(TESTS) -m 'not more' $(ISOLATED) $(ARGS)
 
+# one worker per core: each reads all fast tests first, and none of them waits for anything but a processor
 test-fast: dev
-	$(TESTS) -m fast $(ARGS)
+	$(TESTS) -n $(CORES) -m fast $(ARGS)
 
 check: lint types page-types imports conformance test-wheels
 
