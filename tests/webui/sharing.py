@@ -71,6 +71,10 @@ class SharedUi:
         await page.goto(f"{self._ui.address}/{path}")
         return page
 
+    def keep(self, page: Page) -> None:
+        """From now on, `page` gives this one first, which was logged in in a way of its own."""
+        self._pages.insert(0, page)
+
     async def leave(self) -> None:
         """End a test: its pages show nothing of it, and no error that it did not allow was seen."""
         for page in self._taken:
