@@ -36,7 +36,7 @@ _SHOW_LOCALE = "async (locale) => (await import('/static/base/i18n.js')).showLoc
 class SharedUi:
     """A server that the tests of a file use one after the other; each ends with `leave`.
 
-    It has what `WebUi` has. A test that logs out, or needs the browser's own language, takes a page `from_browser`.
+    It has what `WebUi` has. A page that is not logged in at first is one of the test's own.
     """
 
     def __init__(self, ui: WebUi) -> None:
@@ -47,11 +47,13 @@ class SharedUi:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ui, name)
 
-    async def page(self, path: str = "#/", *, viewport: Any = None, locale: str = "", color_scheme: Any = None) -> Page:
+    async def page(self, path: str = "#/", *, is_logged_in: bool = True, **options: Any) -> Page:
         """The page that is loaded, at this address; for a second call in a test, a second one.
 
         Size, language and colours are changed in it, which costs less than a page that begins with them.
         """
+        if not is_logged_in:
+            return await self._ui.page(path, is_logged_in=False, **options)
         at = len(self._taken)
         if at < len(self._pages):
             page = self._pages[at]
@@ -59,18 +61,19 @@ class SharedUi:
             page = await self._ui.page("#/between-tests")
             self._pages.append(page)
         self._taken.append(page)
-        if viewport:
+        if viewport := options.pop("viewport", None):
             await page.set_viewport_size(viewport)
-        if color_scheme:
+        if color_scheme := options.pop("color_scheme", None):
             await page.emulate_media(color_scheme=color_scheme, reduced_motion="reduce")
-        if locale:
+        if locale := options.pop("locale", ""):
             await page.evaluate(_SHOW_LOCALE, locale.partition("-")[0])
+        assert options == {}
         await page.goto(f"{self._ui.address}/{path}")
         return page
 
-    async def from_browser(self, path: str = "#/", **options: Any) -> Page:
-        """A page that is loaded for this test, as `WebUi.page` gives it."""
-        return await self._ui.page(path, **options)
+    def keep(self, page: Page) -> None:
+        """From now on, `page` gives this one first, which was logged in in a way of its own."""
+        self._pages.insert(0, page)
 
     async def leave(self) -> None:
         """End a test: its pages show nothing of it, and no error that it did not allow was seen."""

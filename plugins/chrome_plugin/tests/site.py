@@ -280,6 +280,10 @@ PAGES = {
         <button id=b onclick="document.title='clicked'"
             style="position:absolute;left:20px;top:200px;width:100px;height:40px">Go</button>
         <input id=i style="position:absolute;left:20px;top:300px">""",
+    "/controls": """<title>Controls</title>
+        <button onclick="document.title='clicked'"
+            style="position:absolute;left:20px;top:200px;width:100px;height:40px">Go</button>
+        <input style="position:absolute;left:20px;top:300px">""",
 }
 
 

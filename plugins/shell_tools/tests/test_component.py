@@ -165,9 +165,11 @@ async def test_list_starts_processes_shows_how_they_ended_and_is_accessible(ui):
 async def test_terminal_is_accessible_in_light_and_dark(ui):
     await ui.show(await ui.spawn(r"printf '\033[32mgreen\033[0m plain\n'; sleep 600"))
     await expect(ui.screen).to_contain_text("green plain")
-    for theme in ("light", "dark"):
-        await ui.page.emulate_media(color_scheme=theme)
-        assert await problems(ui.page) == []
+    assert await problems(ui.page) == []
+    # light and dark differ in their colours alone
+    await ui.page.emulate_media(color_scheme="dark")
+    assert await problems(ui.page, "runOnly: ['color-contrast']") == []
+    await ui.page.emulate_media(color_scheme="light")
 
 
 @in_chromium
@@ -181,10 +183,11 @@ async def test_lost_connection_is_said_and_comes_back_with_all_output(ui):
     await expect(ui.page.locator("shell-tools-terminal").get_by_role("alert")).to_have_count(0)
 
 
-async def problems(page):
+async def problems(page, options=""):
     """What axe-core calls serious."""
-    await page.evaluate(AXE.read_text())
-    result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(AXE.read_text())
+    result = await page.evaluate(f"axe.run(document, {{resultTypes: ['violations'], {options}}})")
     serious = [found for found in result["violations"] if found["impact"] in ("serious", "critical")]
     return [f"{found['id']}: {[node['html'][:150] for node in found['nodes'][:3]]}" for found in serious]
 

@@ -100,9 +100,16 @@ async def common_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def common_page(common_server: ServerClient, browser: Browser) -> AsyncIterator[Page]:
-    """The one page of that server; a test that changes it loads it again."""
+    """The one page of that server that is always there; a test that changes it loads it again."""
     async with opening(common_server, browser) as enter:
         yield await enter()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_another(common_server: ServerClient, common_page: Page, browser: Browser) -> AsyncIterator[OpenPage]:
+    """Open pages of the common server beside the common one; they are closed with the test."""
+    async with opening(common_server, browser) as enter:
+        yield enter
 
 
 async def known(server: ServerClient) -> int:

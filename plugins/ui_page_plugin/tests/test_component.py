@@ -45,55 +45,6 @@ async def becomes(ask: Callable[[], Awaitable[Any]], wanted: Any) -> bool:
     return await wait_until(is_wanted)
 
 
-async def test_scripts_and_patches_with_html_always_ask(server: ServerClient, open_page: OpenPage) -> None:
-    """The mode lets writes pass; what is dangerous is asked about all the same."""
-    await open_page()
-    running = server.running
-    running.answer_approvals(approve=True)
-    model = Principal("chat", "x")
-    for operation, effects in (
-        ({"op": "setText", "selector": "p", "text": "x"}, {"write"}),
-        ({"op": "setHtml", "selector": "p", "html": "x"}, {"dangerous"}),
-        ({"op": "setAttr", "selector": "p", "name": "onclick", "value": "x"}, {"dangerous"}),
-        ({"op": "setAttr", "selector": "p", "name": "title", "value": "x"}, {"write"}),
-    ):
-        outcome = await running.outcome("ui_page_dom_patch", {"operations": [operation]}, principal=model)
-        assert outcome.error is None
-        assert running.asked[-1].preview is not None
-        assert running.asked[-1].preview.effects == effects
-    await running.outcome("ui_page_eval_js", {"script": "1"}, principal=model)
-    assert running.asked[-1].definition.effects == {"dangerous"}
-
-
-async def test_page_that_was_used_last_acts_and_closing_it_hands_over(
-    server: ServerClient, open_page: OpenPage
-) -> None:
-    first, second = await open_page(), await open_page()
-    await first.evaluate("window.who = 'first'")
-    await second.evaluate("window.who = 'second'")
-    assert await evaluate(server, "window.who") == "second"
-
-    async def who_acts_after_first_was_used() -> Any:
-        # Used again for each look: a page also says that it is ready after a command, and that of the second page may
-        # come after the first one's.
-        await first.evaluate("window.dispatchEvent(new Event('focus'))")
-        return await evaluate(server, "window.who")
-
-    assert await becomes(who_acts_after_first_was_used, "first")
-    await first.close()
-    assert await becomes(lambda: evaluate(server, "window.who"), "second")
-
-
-async def test_reload_in_the_middle_of_a_command_ends_that_call(server: ServerClient, open_page: OpenPage) -> None:
-    page = await open_page()
-    script = "window.began = true; await new Promise(() => {})"
-    call = asyncio.create_task(server.running.outcome("ui_page_eval_js", {"script": script}))
-    await page.wait_for_function("window.began")
-    await page.reload()
-    assert (await call).error.type == "ui_client_not_connected"
-    assert await becomes(lambda: evaluate(server, "typeof window.began"), "undefined")
-
-
 async def test_without_sockets_the_page_polls(server: ServerClient, open_page: OpenPage) -> None:
     async def refuse_sockets(page: Page) -> None:
         await page.add_init_script(
@@ -279,3 +230,52 @@ async def test_module_shows_which_page_acts(common_server: ServerClient, common_
     await common_page.evaluate("location.hash = '#/pages/ui_page'")
     await expect(common_page.get_by_role("cell", name="ui_page_")).to_be_visible()
     await expect(common_page.get_by_role("cell", name="acts")).to_be_visible()
+
+
+async def test_page_that_was_used_last_acts_and_closing_it_hands_over(
+    common_server: ServerClient, common_page: Page, open_another: OpenPage
+) -> None:
+    first, second = common_page, await open_another()
+    await first.evaluate("window.who = 'first'")
+    await second.evaluate("window.who = 'second'")
+    assert await evaluate(common_server, "window.who") == "second"
+
+    async def who_acts_after_use_of(page: Page) -> Any:
+        # Used again for each look: a page also says that it is ready after a command, and that of the second page may
+        # come after the first one's.
+        await page.evaluate("window.dispatchEvent(new Event('focus'))")
+        return await evaluate(common_server, "window.who")
+
+    assert await becomes(lambda: who_acts_after_use_of(first), "first")
+    assert await becomes(lambda: who_acts_after_use_of(second), "second")
+    await second.close()
+    assert await becomes(lambda: evaluate(common_server, "window.who"), "first")
+
+
+async def test_reload_in_the_middle_of_a_command_ends_that_call(common_server: ServerClient, common_page: Page) -> None:
+    page = common_page
+    script = "window.began = true; await new Promise(() => {})"
+    call = asyncio.create_task(common_server.running.outcome("ui_page_eval_js", {"script": script}))
+    await page.wait_for_function("window.began")
+    await page.reload()
+    assert (await call).error.type == "ui_client_not_connected"
+    assert await becomes(lambda: evaluate(common_server, "typeof window.began"), "undefined")
+
+
+async def test_scripts_and_patches_with_html_always_ask(common_server: ServerClient, common_page: Page) -> None:
+    """The mode lets writes pass; what is dangerous is asked about all the same."""
+    running = common_server.running
+    running.answer_approvals(approve=True)
+    model = Principal("chat", "x")
+    for operation, effects in (
+        ({"op": "setText", "selector": "p", "text": "x"}, {"write"}),
+        ({"op": "setHtml", "selector": "p", "html": "x"}, {"dangerous"}),
+        ({"op": "setAttr", "selector": "p", "name": "onclick", "value": "x"}, {"dangerous"}),
+        ({"op": "setAttr", "selector": "p", "name": "title", "value": "x"}, {"write"}),
+    ):
+        outcome = await running.outcome("ui_page_dom_patch", {"operations": [operation]}, principal=model)
+        assert outcome.error is None
+        assert running.asked[-1].preview is not None
+        assert running.asked[-1].preview.effects == effects
+    await running.outcome("ui_page_eval_js", {"script": "1"}, principal=model)
+    assert running.asked[-1].definition.effects == {"dangerous"}

@@ -10,16 +10,12 @@ from playwright.async_api import expect
 from agentcore.host.approvals import Verdict
 from tests.webui.approval.pressing import open_tray, press
 from tests.webui.conftest import PHONE
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("K3")
 
 LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modules"]
 WAITS = "Waits for your decision"
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(start_webui):
-    return await start_webui(LISTED)
 
 
 async def both(ui, **options):
@@ -32,13 +28,35 @@ async def both(ui, **options):
     return page
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, LISTED) as ui:
+        ui.keep(await both(ui))
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    """The server of the file; what a test left undecided is refused.
+
+    What was decided counts for the page until it logs in again, for each module: where a test needs a page that was
+    allowed nothing, it comes before those that allow it, or takes a page of its own.
+    """
+    yield shared
+    await shared.leave()
+    for change in asked(shared):
+        await shared.host.policy_changes.decide(change.change_id, approved=False, by="test")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def resource_id(shared):
+    """A page in the one browser of the file."""
+    outcome = await shared.server.running.outcome("browser_launch", {}, session_id="chat")
+    return outcome.unwrap().data["resourceId"]
+
+
 async def decide(page, word):
     await press((await open_tray(page)).get_by_role("button", name=f"{word}: Let this page type"))
-
-
-async def open_page(ui):
-    outcome = await ui.server.running.outcome("browser_launch", {}, session_id="chat")
-    return outcome.unwrap().data["resourceId"]
 
 
 async def open_terminal(ui, command="cat"):
@@ -52,10 +70,21 @@ def asked(ui):
     return ui.host.policy_changes.waiting
 
 
-async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui):
-    resource_id = await open_page(ui)
-    page = await both(ui)
+async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui, resource_id, axe_problems):
+    process_id = await open_terminal(ui)
+    page = await ui.page(viewport=PHONE, color_scheme="dark", locale="zh-CN")
+    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
+    await page.locator("shell-tools-terminal").get_by_role("button", name="在此输入").click()
+    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    assert await axe_problems(page) == []
     await page.goto(f"{ui.address}/#/pages/browser/{resource_id}")
+    await page.locator("browser-page-view").get_by_role("button", name="接管").click()
+    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    assert await axe_problems(page) == []
+
+
+async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui, resource_id):
+    page = await ui.page(f"#/pages/browser/{resource_id}")
     view = page.locator("browser-page-view")
     await expect(view.locator("canvas")).to_be_visible()
     assert asked(ui) == []
@@ -77,8 +106,7 @@ async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui):
 
 async def test_terminal_is_watched_at_once_and_typed_into_when_it_is_decided(ui):
     process_id = await open_terminal(ui, "echo hello; exec cat")
-    page = await both(ui)
-    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
+    page = await ui.page(f"#/pages/shell_tools/{process_id}")
     view = page.locator("shell-tools-terminal")
     screen = view.locator(".xterm-rows")
     await expect(screen).to_contain_text("hello")
@@ -111,22 +139,8 @@ async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
     await expect(view.get_by_text("You are watching.")).to_have_count(0)
 
 
-async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui, axe_problems):
-    process_id, resource_id = await open_terminal(ui), await open_page(ui)
-    page = await both(ui, viewport=PHONE, color_scheme="dark", locale="zh-CN")
-    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
-    await page.locator("shell-tools-terminal").get_by_role("button", name="在此输入").click()
-    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
-    assert await axe_problems(page) == []
-    await page.goto(f"{ui.address}/#/pages/browser/{resource_id}")
-    await page.locator("browser-page-view").get_by_role("button", name="接管").click()
-    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
-    assert await axe_problems(page) == []
-
-
 async def test_start_of_a_terminal_says_that_it_waits_and_goes_on_when_it_is_decided(ui):
-    page = await both(ui)
-    await page.goto(f"{ui.address}/#/pages/shell_tools")
+    page = await ui.page("#/pages/shell_tools")
     await page.locator("shell-tools-panel").get_by_role("button", name="New terminal").click()
     waits = page.locator("ac-waiting").get_by_text("A call waits for your decision")
     await expect(waits).to_be_visible()

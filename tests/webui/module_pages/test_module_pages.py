@@ -1,7 +1,10 @@
 """Modules' own elements: loaded at first use, contained when they fail, taken up anew after a reload."""
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
+
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("M7", "K6")
 
@@ -72,154 +75,22 @@ FILES = {
 }
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, files=FILES) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    yield shared
+    await shared.leave()
+
+
 def panel(base, body):
     return (
         f"import {{LitElement}} from 'lit'; customElements.define('weather-panel', class extends {base} {{ {body} }});"
     )
-
-
-def with_panel(script):
-    return {**FILES, "weather_files/panel.js": script}
-
-
-async def test_side_bar_lists_the_page_and_its_script_is_loaded_at_first_use(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    link = page.get_by_role("navigation", name="Sections").get_by_role("link", name="Weather")
-    await expect(link).to_be_visible()
-    assert not [url for url in asked if "panel.js" in url]
-    await link.click()
-    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
-    assert [url for url in asked if "panel.js" in url]
-    await page.get_by_label("Language").select_option("zh")
-    await expect(page.get_by_role("navigation").get_by_role("link", name="天气")).to_be_visible()
-
-
-async def test_element_gets_a_client_for_tools_events_and_its_own_routes(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page("#/pages/weather")
-    await page.get_by_role("button", name="Ask").click()
-    await expect(page.get_by_text("said: sunny in Bonn")).to_be_visible()
-    await expect(page.get_by_text("heard: Bonn")).to_be_visible()
-    await page.get_by_role("button", name="Look").click()
-    await expect(page.get_by_text("said: 21 C")).to_be_visible()
-
-
-async def test_element_inherits_the_look_of_the_page_in_both_themes(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page("#/pages/weather", color_scheme="light")
-    title = page.get_by_role("heading", name="First edition")
-    await expect(title).to_have_css("color", "rgb(36, 86, 204)")
-    await page.get_by_role("radio", name="Dark theme").check(force=True)
-    await expect(title).to_have_css("color", "rgb(143, 179, 255)")
-
-
-async def test_reload_takes_up_new_scripts_without_a_reload_of_the_page(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page("#/pages/weather")
-    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
-    await page.evaluate("window.isSameDocument = true")
-    for edition in ("Second edition", "Third edition"):
-        ui.write("weather_files/words.js", f"export const words = '{edition}';")
-        await ui.host.modules.reload("weather")
-        await expect(page.get_by_role("heading", name=edition)).to_be_visible()
-    await page.get_by_role("button", name="Ask").click()
-    await expect(page.get_by_text("said: sunny in Bonn")).to_be_visible()
-    assert await page.evaluate("window.isSameDocument")
-
-
-async def test_listeners_of_an_element_end_with_it(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page("#/pages/weather")
-    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
-    await page.get_by_role("link", name="Modules", exact=True).click()
-    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
-    await page.evaluate("""import('/static/client/client.js').then(({client}) => {
-        window.seen = 0;
-        client.on('weather.asked', () => { window.seen += 1; });
-    })""")
-    await ui.server.running.call("weather_now", city="Bonn")
-    await page.wait_for_function("() => window.seen === 1")
-    assert await page.evaluate("window.heardByPanel") is None
-
-
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        ("this is no script", "Unexpected identifier"),
-        ("throw new Error('the script broke');", "the script broke"),
-        ("import './nowhere.js';", "Failed to fetch dynamically imported module"),
-        ("customElements.define('weather-other', class extends HTMLElement {});", "does not define the element"),
-        (panel("HTMLElement", "constructor() { super(); throw new Error('no construction'); }"), "no construction"),
-        (panel("HTMLElement", "connectedCallback() { throw new Error('no connection'); }"), "no connection"),
-        (panel("LitElement", "render() { throw new Error('no rendering'); }"), "no rendering"),
-    ],
-    ids=["syntax", "script", "import", "tag", "constructor", "connected", "render"],
-)
-async def test_element_that_fails_shows_a_card_in_its_place_and_the_page_goes_on(start_webui, script, reason):
-    ui = await start_webui(files=with_panel(script))
-    ui.allowed_errors += [reason, "404", "Unexpected"]
-    page = await ui.page("#/pages/weather")
-    card = page.get_by_role("main").get_by_role("alert")
-    await expect(card).to_contain_text("This page of a module failed")
-    await expect(card).to_contain_text(reason)
-    await page.get_by_role("link", name="Modules", exact=True).click()
-    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
-
-
-@pytest.mark.parametrize(("button", "reason"), [("Break", "the button broke"), ("Break later", "the promise broke")])
-async def test_error_of_a_handler_shows_a_card_and_keeps_what_was_typed(start_webui, button, reason):
-    ui = await start_webui(files=FILES)
-    ui.allowed_errors.append(reason)
-    page = await ui.page("#/pages/weather")
-    await page.get_by_label("Notes").fill("half a thought")
-    await page.get_by_role("button", name=button, exact=True).click()
-    card = page.get_by_role("main").get_by_role("alert")
-    await expect(card).to_contain_text(reason)
-    await expect(page.get_by_label("Notes")).to_have_value("half a thought")
-    await page.get_by_role("button", name="Dismiss").click()
-    await expect(card).to_be_hidden()
-
-
-async def test_element_is_started_again_from_its_card(start_webui):
-    ui = await start_webui(files=FILES)
-    ui.allowed_errors.append("the button broke")
-    page = await ui.page("#/pages/weather")
-    await page.get_by_label("Notes").fill("gone after this")
-    await page.get_by_role("button", name="Break", exact=True).click()
-    await page.get_by_role("button", name="Start it again").click()
-    await expect(page.get_by_role("main").get_by_role("alert")).to_be_hidden()
-    await expect(page.get_by_label("Notes")).to_have_value("")
-
-
-async def test_page_of_a_disabled_module_goes_and_comes_back(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page("#/pages/weather")
-    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
-    await ui.host.modules.disable("weather")
-    await expect(page.get_by_text("Weather is not running")).to_be_visible()
-    await expect(page.get_by_role("navigation").get_by_role("link", name="Weather")).to_be_hidden()
-    await ui.host.modules.enable("weather")
-    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
-
-
-async def test_resource_with_a_view_is_a_tab_until_it_is_closed(start_webui):
-    ui = await start_webui(files=FILES)
-    page = await ui.page()
-    await expect(page.get_by_role("navigation", name="Open resources")).to_be_hidden()
-    resource_id = (await ui.server.running.call("open_station")).content[0].text
-    tabs = page.get_by_role("navigation", name="Open resources")
-    await tabs.get_by_role("link", name="Station").click()
-    await expect(page.get_by_role("heading", name=f"Station {resource_id}")).to_be_visible()
-    await page.reload()
-    await expect(page.get_by_role("heading", name=f"Station {resource_id}")).to_be_visible()
-    await tabs.get_by_role("button", name="Close Station").click()
-    await page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
-    await expect(tabs).to_be_hidden()
-    assert ui.host.resources.list() == []
-    await expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
 PAGE_SCRIPT = """
@@ -253,3 +124,154 @@ async def test_module_with_a_page_script_reloads_the_page_once_and_runs_before_t
     await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
     assert await page.evaluate("window.early") == "early"
     assert len(loads) == 1
+
+
+FAILING = {
+    "syntax": ("this is no script", "Unexpected identifier"),
+    "script": ("throw new Error('the script broke');", "the script broke"),
+    "import": ("import './nowhere.js';", "Failed to fetch dynamically imported module"),
+    "tag": ("customElements.define('other-tag', class extends HTMLElement {});", "does not define the element"),
+    "constructor": (
+        panel("HTMLElement", "constructor() { super(); throw new Error('no construction'); }"),
+        "no construction",
+    ),
+    "connected": (panel("HTMLElement", "connectedCallback() { throw new Error('no connection'); }"), "no connection"),
+    "render": (panel("LitElement", "render() { throw new Error('no rendering'); }"), "no rendering"),
+}
+FAILING_MODULE = """
+from pathlib import Path
+from agentcore.api import Module, WebComponent
+
+class Failing(Module):
+    \"\"\"Has an element that fails.\"\"\"
+
+    def get_web_component(self):
+        return WebComponent("weather-panel", "panel.js", Path(__file__).parent / "NAME_files", "Weather")
+"""
+
+
+async def test_element_that_fails_shows_a_card_in_its_place_and_the_page_goes_on(start_webui):
+    """Each element is one of a module of its own, in one page, which goes on after all of them."""
+    files = {}
+    for name, (script, _) in FAILING.items():
+        files[f"{name}_fails"] = FAILING_MODULE.replace("NAME", name).replace("weather-panel", f"{name}-fails-panel")
+        files[f"{name}_files/panel.js"] = script.replace("weather-panel", f"{name}-fails-panel")
+    ui = await start_webui(files=files)
+    ui.allowed_errors += [*(reason for _, reason in FAILING.values()), "404", "Unexpected"]
+    page = await ui.page()
+    for name, (_, reason) in FAILING.items():
+        await page.goto(f"{ui.address}/#/pages/{name}_fails")
+        card = page.get_by_role("main").get_by_role("alert")
+        await expect(card).to_contain_text("This page of a module failed")
+        await expect(card).to_contain_text(reason)
+        await page.get_by_role("link", name="Modules", exact=True).click()
+        await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+
+
+async def test_side_bar_lists_the_page_and_its_script_is_loaded_at_first_use(start_webui):
+    ui = await start_webui(files=FILES)
+    page = await ui.page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    link = page.get_by_role("navigation", name="Sections").get_by_role("link", name="Weather")
+    await expect(link).to_be_visible()
+    assert not [url for url in asked if "panel.js" in url]
+    await link.click()
+    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
+    assert [url for url in asked if "panel.js" in url]
+    await page.get_by_label("Language").select_option("zh")
+    await expect(page.get_by_role("navigation").get_by_role("link", name="天气")).to_be_visible()
+
+
+async def test_element_gets_a_client_for_tools_events_and_its_own_routes(ui):
+    page = await ui.page("#/pages/weather")
+    await page.get_by_role("button", name="Ask").click()
+    await expect(page.get_by_text("said: sunny in Bonn")).to_be_visible()
+    await expect(page.get_by_text("heard: Bonn")).to_be_visible()
+    await page.get_by_role("button", name="Look").click()
+    await expect(page.get_by_text("said: 21 C")).to_be_visible()
+
+
+async def test_element_inherits_the_look_of_the_page_in_both_themes(ui):
+    page = await ui.page("#/pages/weather", color_scheme="light")
+    title = page.get_by_role("heading", name="First edition")
+    await expect(title).to_have_css("color", "rgb(36, 86, 204)")
+    await page.get_by_role("radio", name="Dark theme").check(force=True)
+    await expect(title).to_have_css("color", "rgb(143, 179, 255)")
+
+
+async def test_reload_takes_up_new_scripts_without_a_reload_of_the_page(ui):
+    page = await ui.page("#/pages/weather")
+    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
+    await page.evaluate("window.isSameDocument = true")
+    for edition in ("Second edition", "Third edition", "First edition"):
+        ui.write("weather_files/words.js", f"export const words = '{edition}';")
+        await ui.host.modules.reload("weather")
+        await expect(page.get_by_role("heading", name=edition)).to_be_visible()
+    await page.get_by_role("button", name="Ask").click()
+    await expect(page.get_by_text("said: sunny in Bonn")).to_be_visible()
+    assert await page.evaluate("window.isSameDocument")
+
+
+async def test_listeners_of_an_element_end_with_it(ui):
+    page = await ui.page("#/pages/weather")
+    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
+    await page.get_by_role("link", name="Modules", exact=True).click()
+    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+    await page.evaluate("""import('/static/client/client.js').then(({client}) => {
+        delete window.heardByPanel;
+        window.seen = 0;
+        client.on('weather.asked', () => { window.seen += 1; });
+    })""")
+    await ui.server.running.call("weather_now", city="Bonn")
+    await page.wait_for_function("() => window.seen === 1")
+    assert await page.evaluate("window.heardByPanel") is None
+
+
+@pytest.mark.parametrize(("button", "reason"), [("Break", "the button broke"), ("Break later", "the promise broke")])
+async def test_error_of_a_handler_shows_a_card_and_keeps_what_was_typed(ui, button, reason):
+    ui.allowed_errors.append(reason)
+    page = await ui.page("#/pages/weather")
+    await page.get_by_label("Notes").fill("half a thought")
+    await page.get_by_role("button", name=button, exact=True).click()
+    card = page.get_by_role("main").get_by_role("alert")
+    await expect(card).to_contain_text(reason)
+    await expect(page.get_by_label("Notes")).to_have_value("half a thought")
+    await page.get_by_role("button", name="Dismiss").click()
+    await expect(card).to_be_hidden()
+
+
+async def test_element_is_started_again_from_its_card(ui):
+    ui.allowed_errors.append("the button broke")
+    page = await ui.page("#/pages/weather")
+    await page.get_by_label("Notes").fill("gone after this")
+    await page.get_by_role("button", name="Break", exact=True).click()
+    await page.get_by_role("button", name="Start it again").click()
+    await expect(page.get_by_role("main").get_by_role("alert")).to_be_hidden()
+    await expect(page.get_by_label("Notes")).to_have_value("")
+
+
+async def test_page_of_a_disabled_module_goes_and_comes_back(ui):
+    page = await ui.page("#/pages/weather")
+    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
+    await ui.host.modules.disable("weather")
+    await expect(page.get_by_text("Weather is not running")).to_be_visible()
+    await expect(page.get_by_role("navigation").get_by_role("link", name="Weather")).to_be_hidden()
+    await ui.host.modules.enable("weather")
+    await expect(page.get_by_role("heading", name="First edition")).to_be_visible()
+
+
+async def test_resource_with_a_view_is_a_tab_until_it_is_closed(ui):
+    page = await ui.page()
+    await expect(page.get_by_role("navigation", name="Open resources")).to_be_hidden()
+    resource_id = (await ui.server.running.call("open_station")).content[0].text
+    tabs = page.get_by_role("navigation", name="Open resources")
+    await tabs.get_by_role("link", name="Station").click()
+    await expect(page.get_by_role("heading", name=f"Station {resource_id}")).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_role("heading", name=f"Station {resource_id}")).to_be_visible()
+    await tabs.get_by_role("button", name="Close Station").click()
+    await page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
+    await expect(tabs).to_be_hidden()
+    assert ui.host.resources.list() == []
+    await expect(page.get_by_role("heading", name="Overview")).to_be_visible()

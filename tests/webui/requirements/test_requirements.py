@@ -9,6 +9,8 @@ from playwright.async_api import expect
 
 from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError
 from tests.webui.approval.pressing import open_tray, press
+from tests.webui.approval.viewing import both
+from tests.webui.sharing import sharing
 
 
 class Press:
@@ -51,25 +53,29 @@ class Printer(Module):
         runtime.declare_requirement(self.press)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def machine():
     return Press()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory, machine):
+    async with sharing(browser, page_pool, tmp_path_factory, [Printer(machine)]) as ui:
+        ui.keep(await both(ui))
+        yield ui
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def ui(start_webui, machine):
-    return await start_webui([Printer(machine)])
-
-
-async def approving_page(ui, path):
-    """A page whose browser is logged in to the approval view as well."""
-    store = ui.host.store
-    page = await ui.page(is_logged_in=False)
-    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
-    await page.goto(f"{ui.server.approval_address}/{codes}")
-    await page.locator("ac-app nav").first.wait_for(state="attached", timeout=60_000)
-    await page.evaluate("(path) => { location.hash = path; }", path)
-    return page
+async def ui(shared, machine):
+    """The server of the file, on which the press is missing; what a test declined stays so, that one comes last."""
+    machine.fails = False
+    machine.may_finish = asyncio.Event()
+    # what is there has no error of an earlier installation any more
+    for is_there in (True, False):
+        machine.is_there = is_there
+        await shared.host.requirements.check()
+    yield shared
+    await shared.leave()
 
 
 def notice(page, name=re.compile("Printing press")):
@@ -83,7 +89,7 @@ async def decide(page, name):
 
 async def test_the_user_installs_what_is_missing_from_the_notice(ui, machine, axe_problems):
     ui.allowed_errors.append("403")  # the page may only ask
-    page = await approving_page(ui, "#/")
+    page = await ui.page("#/")
     shown = notice(page, "Printing press is not installed")
     await expect(shown).to_contain_text("Printing needs one.")
     assert await axe_problems(page) == []
@@ -102,27 +108,11 @@ async def test_the_user_installs_what_is_missing_from_the_notice(ui, machine, ax
     await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
 
 
-async def test_what_was_declined_stays_on_the_page_of_the_modules(ui, machine):
-    ui.allowed_errors.append("403")
-    page = await approving_page(ui, "#/modules")
-    await notice(page).get_by_role("button", name="Install (170 MB)").click()
-    await decide(page, re.compile("^Do not install:"))
-    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
-    missing = page.get_by_role("region", name="What is missing")
-    await expect(missing).to_contain_text("You declined to install this.")
-    await expect(missing).to_contain_text("no press was found")
-    await expect(missing).to_contain_text("agentcore press install")
-    # installed by hand meanwhile
-    machine.is_there = True
-    await missing.get_by_role("button", name="Check again").click()
-    await expect(missing).to_have_count(0)
-
-
 async def test_a_failed_installation_says_why_and_can_be_tried_again(ui, machine):
     ui.allowed_errors.append("403")
     machine.fails = True
     machine.may_finish.set()
-    page = await approving_page(ui, "#/")
+    page = await ui.page("#/")
     await notice(page).get_by_role("button", name="Install (170 MB)").click()
     await decide(page, re.compile("^Install:"))
     failed = notice(page, "Printing press could not be installed")
@@ -138,17 +128,35 @@ async def test_an_installation_is_cancelled(ui, machine):
     await expect(notice(page, "Printing press is not installed")).to_be_visible()
 
 
-async def test_a_notice_that_was_put_away_stays_away_in_this_browser(ui):
-    page = await ui.page("#/")
-    await notice(page).get_by_role("button", name="Not now: Printing press").click()
-    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
-    await page.goto(f"{ui.address}/#/modules/printer")
-    await expect(page.get_by_role("region", name="What is missing")).to_contain_text("no press was found")
-    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
-
-
 async def test_the_notice_is_in_the_language_of_the_page(ui):
     page = await ui.page("#/", locale="zh-CN")
     shown = notice(page, "未安装印刷机")
     await expect(shown).to_contain_text("打印需要它。")
     await expect(shown.get_by_role("button", name="安装（170 MB）")).to_be_visible()
+
+
+async def test_a_notice_that_was_put_away_stays_away_in_this_browser(ui):
+    page = await ui.page("#/")
+    await notice(page).get_by_role("button", name="Not now: Printing press").click()
+    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
+    await page.goto(f"{ui.address}/#/modules/printer")
+    await page.reload()
+    await expect(page.get_by_role("region", name="What is missing")).to_contain_text("no press was found")
+    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
+
+
+async def test_what_was_declined_stays_on_the_page_of_the_modules(ui, machine):
+    ui.allowed_errors.append("403")
+    page = await ui.page("#/modules")
+    await page.reload()  # the notice of an earlier test was put away
+    await notice(page).get_by_role("button", name="Install (170 MB)").click()
+    await decide(page, re.compile("^Do not install:"))
+    await expect(page.locator("ac-requirement-notice section")).to_have_count(0)
+    missing = page.get_by_role("region", name="What is missing")
+    await expect(missing).to_contain_text("You declined to install this.")
+    await expect(missing).to_contain_text("no press was found")
+    await expect(missing).to_contain_text("agentcore press install")
+    # installed by hand meanwhile
+    machine.is_there = True
+    await missing.get_by_role("button", name="Check again").click()
+    await expect(missing).to_have_count(0)

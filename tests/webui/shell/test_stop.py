@@ -3,10 +3,12 @@
 import asyncio
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7")
 
@@ -26,9 +28,27 @@ class Waits(Module):
         return ""
 
 
-async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(start_webui):
-    waits = Waits()
-    ui = await start_webui([waits])
+@pytest.fixture(scope="module")
+def waits():
+    return Waits()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory, waits):
+    async with sharing(browser, page_pool, tmp_path_factory, [waits]) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(shared):
+    """The server of the file, which is not stopped."""
+    yield shared
+    if shared.host.calls.stopped is not None:
+        shared.host.resume(Principal("cli"))
+    await shared.leave()
+
+
+async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(ui, waits):
     page, other = await ui.page(), await ui.page("#/modules")
     call = asyncio.create_task(ui.server.running.outcome("wait"))
     await waits.entered.wait()
@@ -51,8 +71,7 @@ async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(start_webui
     await expect(page.get_by_role("button", name="Stop everything")).to_be_enabled()
 
 
-async def test_stop_that_is_not_confirmed_ends_nothing(start_webui):
-    ui = await start_webui()
+async def test_stop_that_is_not_confirmed_ends_nothing(ui):
     page = await ui.page()
     button = page.get_by_role("button", name="Stop everything")
     for leave in ("Escape", "Enter"):  # Enter is on Cancel, the harmless answer
@@ -65,16 +84,15 @@ async def test_stop_that_is_not_confirmed_ends_nothing(start_webui):
     assert ui.host.calls.stopped is None
 
 
-async def test_page_that_opens_after_a_stop_shows_it_on_a_phone_too(start_webui):
-    ui = await start_webui()
-    await ui.host.emergency_stop(Principal("cli"))
+async def test_page_that_opens_after_a_stop_shows_it_on_a_phone_too(ui):
     page = await ui.page(viewport={"width": 390, "height": 844})
+    await ui.host.emergency_stop(Principal("cli"))
+    await page.reload()
     await expect(page.get_by_role("alert")).to_contain_text("Everything is stopped")
     await expect(page.get_by_role("banner").get_by_role("button", name="Stopped")).to_be_disabled()
 
 
-async def test_stop_that_does_not_reach_the_server_says_so(start_webui):
-    ui = await start_webui()
+async def test_stop_that_does_not_reach_the_server_says_so(ui):
     ui.allowed_errors.append("Failed to load resource")
     page = await ui.page()
     await page.route("**/api/stop", lambda route: route.abort())

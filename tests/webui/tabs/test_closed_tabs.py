@@ -6,53 +6,34 @@ from playwright.async_api import expect
 
 from tests.webui.approval.pressing import open_tray, press
 from tests.webui.conftest import PHONE
-from tests.webui.module_pages.test_live_views import LISTED, both, open_terminal
+from tests.webui.module_pages.test_live_views import both, open_terminal
+from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("R4")
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(browser, page_pool, tmp_path_factory):
+    """A server that was started again, with terminals that ended with the first one: one for each test."""
+    async with sharing(browser, page_pool, tmp_path_factory, ["shell_tools"]) as ui:
+        for command in ("sleep 600", "sleep 601", "sleep 602"):
+            await open_terminal(ui, command)
+        await ui.restart()
+        yield ui
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def ui(start_webui):
-    """A server that was started again, with two terminals that ended with the first one."""
-    ui = await start_webui([name for name in LISTED if name != "ui_page"])
-    for command in ("sleep 600", "sleep 601"):
-        await open_terminal(ui, command)
-    await ui.restart()
-    return ui
+async def ui(shared):
+    yield shared
+    await shared.leave()
 
 
 def strip(page):
     return page.get_by_role("navigation", name="Open resources")
 
 
-async def test_closed_tab_opens_again_by_one_click_in_its_place(ui):
-    page = await ui.page()
-    await expect(strip(page).get_by_role("listitem")).to_have_count(2)
-    await strip(page).get_by_role("link", name="sleep 600 (closed)").click()
-    await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
-    await expect(strip(page).get_by_role("listitem").first).to_contain_text("exec bash")
-    await expect(strip(page).get_by_role("listitem")).to_have_count(2)
-    assert len(ui.host.resources.list()) == 1
-
-
-async def test_closed_tab_is_closed_for_good_by_one_click(ui):
-    page = await ui.page()
-    await strip(page).get_by_role("link", name="sleep 601 (closed)").focus()
-    await strip(page).get_by_role("button", name="Close sleep 601").click()
-    await expect(strip(page).get_by_role("listitem")).to_have_count(1)
-    assert [tab.last_seen.title for tab in ui.host.tabs.in_order()] == ["sleep 600"]
-
-
-async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_opens_it(ui):
-    (tab, _) = ui.host.tabs.in_order()
-    page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}")
-    await expect(page.get_by_text("This ended with the server")).to_be_visible()
-    await page.get_by_role("button", name="Open again").click()
-    await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
-
-
 async def test_opening_again_waits_for_a_decision_where_the_pages_calls_do(start_webui, axe_problems):
-    ui = await start_webui(LISTED)
+    ui = await start_webui(["shell_tools", "ui_page"])
     await open_terminal(ui, "sleep 600")
     await ui.restart()
     page = await both(ui, viewport=PHONE, color_scheme="dark")
@@ -60,4 +41,31 @@ async def test_opening_again_waits_for_a_decision_where_the_pages_calls_do(start
     await expect(page.get_by_text("Waits for your decision in the approval view, and then opens")).to_be_visible()
     assert await axe_problems(page) == []
     await press((await open_tray(page)).get_by_role("button", name="Approve: bash"))
+    await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
+
+
+async def test_closed_tab_opens_again_by_one_click_in_its_place(ui):
+    page = await ui.page()
+    await expect(strip(page).get_by_role("listitem")).to_have_count(3)
+    await strip(page).get_by_role("link", name="sleep 600 (closed)").click()
+    await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
+    await expect(strip(page).get_by_role("listitem").first).to_contain_text("exec bash")
+    await expect(strip(page).get_by_role("listitem")).to_have_count(3)
+    assert len(ui.host.resources.list()) == 1
+
+
+async def test_closed_tab_is_closed_for_good_by_one_click(ui):
+    before = [tab.last_seen.title for tab in ui.host.tabs.in_order()]
+    page = await ui.page()
+    await strip(page).get_by_role("link", name="sleep 601 (closed)").focus()
+    await strip(page).get_by_role("button", name="Close sleep 601").click()
+    await expect(strip(page).get_by_role("listitem")).to_have_count(len(before) - 1)
+    assert [tab.last_seen.title for tab in ui.host.tabs.in_order()] == [each for each in before if each != "sleep 601"]
+
+
+async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_opens_it(ui):
+    (tab,) = [tab for tab in ui.host.tabs.in_order() if tab.last_seen.title == "sleep 602"]
+    page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}")
+    await expect(page.get_by_text("This ended with the server")).to_be_visible()
+    await page.get_by_role("button", name="Open again").click()
     await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")

@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+import pytest_asyncio
 
 from agentcore.api import Module, ToolContext, ToolError, tool
+from tests.webui.sharing import sharing
 
 
 class Lab(Module):
@@ -59,12 +61,34 @@ class Lab(Module):
         return user
 
 
-@pytest.fixture
-def open_tool(start_webui):
-    async def make(path="", modules=None, **options):
-        lab = Lab()
-        ui = await start_webui([lab] if modules is None else modules, files=options.pop("files", None))
-        page = await ui.page(f"#/tools/{path}" if path else "#/tools", **options)
-        return ui, page, lab
+@pytest.fixture(scope="module")
+def shared_lab():
+    return Lab()
 
-    return make
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(request, browser, page_pool, tmp_path_factory, shared_lab):
+    """One server for a file, with the lab and the file's own `FILES`."""
+    files = getattr(request.module, "FILES", None)
+    async with sharing(browser, page_pool, tmp_path_factory, [shared_lab], files=files) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_tool(shared, shared_lab):
+    """`ui, page, lab = await open_tool("lab_add")`; `options` are those of `SharedUi.page`."""
+    shared_lab.entered = asyncio.Event()
+    shared_lab.release = asyncio.Event()
+    shared_lab.calls = 0
+    opened = []
+
+    async def make(path="", **options):
+        page = await shared.page(f"#/tools/{path}" if path else "#/tools", **options)
+        opened.append(page)
+        return shared, page, shared_lab
+
+    yield make
+    shared_lab.release.set()
+    await shared.leave()
+    for page in opened:
+        await page.evaluate("async () => { (await import('/static/tools/runs.js')).runs._runs = []; }")

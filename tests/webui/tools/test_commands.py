@@ -47,9 +47,9 @@ class Echo(Module):
 
 
 @pytest.fixture
-def command(start_webui):
+def command(bare_page):
     async def make(name, *arguments):
-        page = await (await start_webui()).page()
+        page = await bare_page()
         return await page.evaluate(
             f"async (given) => (await import('/static/tools/commands.js')).{name}(...given)", list(arguments)
         )
@@ -86,13 +86,10 @@ async def test_names_that_are_no_words_and_options_reach_the_command_line(comman
     assert words == ["call", "--session", "s 1", "--timeout", "2.5", "--json-arguments", '{"a=b":1}', "--", "-odd"]
 
 
-async def test_curl_does_the_same_call_with_the_token_from_the_environment(start_webui):
+async def test_curl_does_the_same_call_with_the_token_from_the_environment(start_webui, command):
     ui = await start_webui([Echo])
-    page = await ui.page()
     wish = {"tool": "echo_say", "args": {"text": NASTY["text"], "many": ["x'y"]}, "sessionId": "s1", "timeoutMs": 9000}
-    text = await page.evaluate(
-        "async (wish) => (await import('/static/tools/commands.js')).asCurl(wish, location.origin)", wish
-    )
+    text = await command("asCurl", wish, ui.address)
     token = ui.host.state.token.get_secret_value()
     assert token not in text
     process = await asyncio.create_subprocess_exec(

@@ -46,6 +46,24 @@ class Rules(Module):
         """Halve the first."""
         return values[0] // 2
 '''
+FILES = {"vault": SECRET_FIELD, "rules": RULES}
+
+
+@pytest.mark.spec("K2", "S2")
+async def test_call_that_needs_a_person_waits_and_goes_on_when_one_says_yes(start_webui):
+    ui = await start_webui(["fs_tools"])
+    page = await ui.page("#/tools/write_file")
+    await page.get_by_label("path").fill(".git/hooks/pre-commit")
+    await page.get_by_role("textbox", name="content").fill("exit 0")
+    await page.get_by_label("create_dirs").check()
+    await page.get_by_role("button", **RUN).click()
+    await expect(page.get_by_role("alert").filter(has_text="This call waits for a person")).to_contain_text(
+        "It touches files that decide what runs"
+    )
+    (waiting,) = ui.host.approvals.waiting
+    await ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    await expect(page.locator("ac-run-state").get_by_text("Done")).to_be_visible()
+    assert (ui.host.workspace.roots[0] / ".git/hooks/pre-commit").read_text() == "exit 0"
 
 
 async def test_page_of_a_tool_says_in_words_what_it_may_do(open_tool):
@@ -97,7 +115,7 @@ async def test_what_the_page_finds_wrong_is_not_sent_unless_the_person_wants_it(
 
 async def test_wrong_arguments_that_the_server_names_are_shown_at_their_fields(open_tool):
     """The page lets a number pass that the server's rules for numbers do not."""
-    _, page, _ = await open_tool("rules_halve", modules=[], files={"rules": RULES})
+    _, page, _ = await open_tool("rules_halve")
     for n in (1, 2):
         await add_entry(page, f"values {n}", str(2 + n))
     await page.get_by_role("button", **RUN).click()
@@ -123,23 +141,6 @@ async def test_enter_runs_a_tool_that_only_reads_and_no_other(open_tool):
     await expect(recent).to_have_attribute("href", "#/tools/lab_add")
     await expect(page.get_by_role("link", name="lab_fail").filter(has_text="Failed")).to_have_count(0)
     assert lab.calls == 1
-
-
-@pytest.mark.spec("K2", "S2")
-async def test_call_that_needs_a_person_waits_and_goes_on_when_one_says_yes(start_webui):
-    ui = await start_webui(["fs_tools"])
-    page = await ui.page("#/tools/write_file")
-    await page.get_by_label("path").fill(".git/hooks/pre-commit")
-    await page.get_by_role("textbox", name="content").fill("exit 0")
-    await page.get_by_label("create_dirs").check()
-    await page.get_by_role("button", **RUN).click()
-    await expect(page.get_by_role("alert").filter(has_text="This call waits for a person")).to_contain_text(
-        "It touches files that decide what runs"
-    )
-    (waiting,) = ui.host.approvals.waiting
-    await ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
-    await expect(page.locator("ac-run-state").get_by_text("Done")).to_be_visible()
-    assert (ui.host.workspace.roots[0] / ".git/hooks/pre-commit").read_text() == "exit 0"
 
 
 @pytest.mark.spec("M6")
@@ -200,12 +201,12 @@ async def test_session_and_time_limit_reach_the_call(open_tool):
     ui, page, _ = await open_tool("lab_quiet")
     await page.get_by_text("Options").click()
     await page.get_by_label("Time limit in seconds").fill("0.05")
-    await page.get_by_label("Session").fill("mine")
+    await page.get_by_label("Session").fill("limited")
     await page.get_by_label("Session").blur()
     await page.get_by_role("button", **RUN).click()
     await expect(page.locator("ac-result-error").get_by_text("timeout", exact=True)).to_be_visible()
     await ui.host.store.record.flush()
-    _, body = await _get(ui, "/api/calls?session_id=mine")
+    _, body = await _get(ui, "/api/calls?session_id=limited")
     assert [call["outcome"] for call in body["calls"]] == ["timeout"]
 
 
@@ -220,7 +221,7 @@ async def test_run_that_a_reload_interrupted_is_said_to_be_unknown(open_tool):
 
 
 async def test_secrets_are_not_kept_in_the_browser(open_tool):
-    _, page, _ = await open_tool("vault_open", modules=[], files={"vault": SECRET_FIELD})
+    _, page, _ = await open_tool("vault_open")
     await page.get_by_label("user").fill("me")
     await page.get_by_label("key", exact=True).fill("hunter2")
     await page.keyboard.press("Control+Enter")

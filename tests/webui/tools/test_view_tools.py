@@ -4,11 +4,13 @@ import re
 from base64 import b64encode
 from typing import ClassVar, Literal
 
+import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import BaseModel, Field, Module, ToolIcon, tool
 from tests.server.approving import Notes
 from tests.webui.conftest import PHONE
+from tests.webui.sharing import sharing
 
 RUN = {"name": "Run", "exact": True}
 
@@ -44,6 +46,90 @@ class Errands(Module):
     async def errands_plan(self, errands: list[Errand]) -> int:
         """Plan errands."""
         return len(errands)
+
+
+class Typed(Notes):
+    """Notes with a tool whose description names its arguments."""
+
+    examples: ClassVar = ({"tool": "note_type", "title": {"en": "Type a note"}, "arguments": {"text": "Hi"}},)
+    translations: ClassVar = {"zh": {"note_type": "按 `text` 写便条。之后不再更改。"}}
+
+    @tool()
+    async def note_type(self, text: str) -> str:
+        """Type `text` as a note. It stays."""
+        return text
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" onload="parent.ran = 1">
+<script>parent.ran = 1; top.ran = 1</script>
+<circle cx="8" cy="8" r="7" fill="%s"/></svg>"""
+
+
+def icon_of(colour: str, theme: Literal["light", "dark"]) -> ToolIcon:
+    """A round one, with scripts in it."""
+    return ToolIcon(f"data:image/svg+xml;base64,{b64encode((SVG % colour).encode()).decode()}", ("any",), theme)
+
+
+class Coins(Module):
+    """Tosses coins."""
+
+    tool_icons: ClassVar = (icon_of("#1d4ed8", "light"), icon_of("#facc15", "dark"))
+
+    @tool(read_only=True)
+    async def coins_toss(self) -> str:
+        """Toss a coin."""
+        return "heads"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared_others(browser, page_pool, tmp_path_factory):
+    async with sharing(browser, page_pool, tmp_path_factory, [Typed(), Errands(), Coins]) as ui:
+        yield ui
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def others(shared_others):
+    """A server with tools in two languages and with icons."""
+    yield shared_others
+    await shared_others.leave()
+
+
+async def test_without_tools_the_way_to_the_modules_is_shown(start_webui):
+    page = await (await start_webui()).page("#/tools")
+    await expect(page.get_by_role("heading", name="No tools yet")).to_be_visible()
+    await page.get_by_role("link", name="To the modules").click()
+    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+
+
+async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(start_webui):
+    source = SECRET_FIELD
+    ui = await start_webui(files={"vault": source, "other": source.replace("vault", "other")})
+    page = await ui.page("#/tools")
+    await expect(page.get_by_role("link", name="vault_open")).to_be_visible()
+    await ui.host.modules.disable("vault")
+    await expect(page.get_by_role("link", name="vault_open")).to_have_count(0)
+    await expect(page.get_by_role("link", name="other_open")).to_be_visible()
+
+
+async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start_webui):
+    """In the language of the page, on the overview and in the console; nothing runs before Run is pressed."""
+    ui = await start_webui([Notes()])
+    page = await ui.page()
+    await page.get_by_role("region", name="Try a tool").get_by_role("link", name="Write a note").click()
+    await expect(page.get_by_role("heading", name="note_write", level=1)).to_be_visible()
+    await expect(page.get_by_label("text", exact=True)).to_have_value("Hi")
+    await page.get_by_label("Language").select_option("zh")
+    await page.goto(f"{ui.address}/#/tools")
+    await expect(page.locator("ac-tool-list").get_by_text("写便条。")).to_be_visible()
+    await page.get_by_role("region", name="先试试这些").get_by_role("link", name="写便条").click()
+    await expect(page.get_by_text("便条内容。")).to_be_visible()
+    await expect(page.get_by_text("便条的标题。")).to_be_visible()
+    await page.goto(f"{ui.address}/#/modules")
+    await expect(page.get_by_role("link", name="便条")).to_be_visible()
+    await expect(page.get_by_text("记下要记的事。")).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("停用.*便条"))).to_be_visible()
+    await page.goto(f"{ui.address}/#/settings")
+    await expect(page.locator("ac-view-settings").get_by_role("link", name="便条")).to_be_visible()
 
 
 async def test_tool_is_found_by_a_few_letters_and_run_by_keyboard_alone(open_tool):
@@ -94,22 +180,6 @@ async def test_unknown_tool_names_near_ones(open_tool):
     await expect(page.get_by_role("heading", name="lab_add", level=1)).to_be_visible()
 
 
-async def test_without_tools_the_way_to_the_modules_is_shown(open_tool):
-    _, page, _ = await open_tool(modules=[])
-    await expect(page.get_by_role("heading", name="No tools yet")).to_be_visible()
-    await page.get_by_role("link", name="To the modules").click()
-    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
-
-
-async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(open_tool):
-    source = SECRET_FIELD
-    ui, page, _ = await open_tool(modules=[], files={"vault": source, "other": source.replace("vault", "other")})
-    await expect(page.get_by_role("link", name="vault_open")).to_be_visible()
-    await ui.host.modules.disable("vault")
-    await expect(page.get_by_role("link", name="vault_open")).to_have_count(0)
-    await expect(page.get_by_role("link", name="other_open")).to_be_visible()
-
-
 async def test_phone_shows_the_list_or_the_tool(open_tool):
     _, page, _ = await open_tool(viewport=PHONE, locale="zh-CN")
     await page.get_by_role("link", name="lab_add").click()
@@ -148,52 +218,18 @@ async def add_entry(page, name, text):
     await page.keyboard.type(text)
 
 
-async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start_webui):
-    """In the language of the page, on the overview and in the console; nothing runs before Run is pressed."""
-    ui = await start_webui([Notes()])
-    page = await ui.page()
-    await page.get_by_role("region", name="Try a tool").get_by_role("link", name="Write a note").click()
-    await expect(page.get_by_role("heading", name="note_write", level=1)).to_be_visible()
-    await expect(page.get_by_label("text", exact=True)).to_have_value("Hi")
-    page = await ui.page("#/tools", locale="zh-CN")
-    await expect(page.locator("ac-tool-list").get_by_text("写便条。")).to_be_visible()
-    await page.get_by_role("region", name="先试试这些").get_by_role("link", name="写便条").click()
-    await expect(page.get_by_text("便条内容。")).to_be_visible()
-    await expect(page.get_by_text("便条的标题。")).to_be_visible()
-    await page.goto(f"{ui.address}/#/modules")
-    await expect(page.get_by_role("link", name="便条")).to_be_visible()
-    await expect(page.get_by_text("记下要记的事。")).to_be_visible()
-    await expect(page.get_by_role("button", name=re.compile("停用.*便条"))).to_be_visible()
-    await page.goto(f"{ui.address}/#/settings")
-    await expect(page.locator("ac-view-settings").get_by_role("link", name="便条")).to_be_visible()
-
-
-class Typed(Notes):
-    """Notes with a tool whose description names its arguments."""
-
-    examples: ClassVar = ({"tool": "note_type", "title": {"en": "Type a note"}, "arguments": {"text": "Hi"}},)
-    translations: ClassVar = {"zh": {"note_type": "按 `text` 写便条。之后不再更改。"}}
-
-    @tool()
-    async def note_type(self, text: str) -> str:
-        """Type `text` as a note. It stays."""
-        return text
-
-
-async def test_first_sentence_stands_as_plain_text_in_lists(start_webui):
-    ui = await start_webui([Typed()])
-    page = await ui.page()
+async def test_first_sentence_stands_as_plain_text_in_lists(others):
+    page = await others.page()
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text(
         "Type text as a note."
     )
-    page = await ui.page(locale="zh-CN")
+    await page.get_by_label("Language").select_option("zh")
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text("按 text 写便条。")
 
 
-async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_too(start_webui):
+async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_too(others):
     """In entries of lists, and in entries of lists within these, of a type that holds itself."""
-    ui = await start_webui([Errands()])
-    page = await ui.page("#/tools/errands_plan", locale="zh-CN")
+    page = await others.page("#/tools/errands_plan", locale="zh-CN")
     await page.get_by_role("button", name="添加到 errands").click()
     await expect(page.get_by_text("要办的事。", exact=True)).to_be_visible()
     await page.get_by_role("button", name="添加到 after").click()
@@ -201,30 +237,8 @@ async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_to
     await expect(page.get_by_text("What is to be done.")).to_have_count(0)
 
 
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" onload="parent.ran = 1">
-<script>parent.ran = 1; top.ran = 1</script>
-<circle cx="8" cy="8" r="7" fill="%s"/></svg>"""
-
-
-def icon_of(colour: str, theme: Literal["light", "dark"]) -> ToolIcon:
-    """A round one, with scripts in it."""
-    return ToolIcon(f"data:image/svg+xml;base64,{b64encode((SVG % colour).encode()).decode()}", ("any",), theme)
-
-
-class Coins(Module):
-    """Tosses coins."""
-
-    tool_icons: ClassVar = (icon_of("#1d4ed8", "light"), icon_of("#facc15", "dark"))
-
-    @tool(read_only=True)
-    async def coins_toss(self) -> str:
-        """Toss a coin."""
-        return "heads"
-
-
-async def test_the_icon_of_a_tool_stands_beside_its_name_in_the_theme_and_no_script_of_it_runs(start_webui):
-    ui = await start_webui([Coins])
-    page = await ui.page("#/tools/coins_toss", color_scheme="light")
+async def test_the_icon_of_a_tool_stands_beside_its_name_in_the_theme_and_no_script_of_it_runs(others):
+    page = await others.page("#/tools/coins_toss", color_scheme="light")
     images = page.locator("ac-tool-icon img")
     await expect(images).to_have_count(2)  # in the list and in the heading
     light, dark = (icon.src for icon in Coins.tool_icons)
@@ -234,5 +248,5 @@ async def test_the_icon_of_a_tool_stands_beside_its_name_in_the_theme_and_no_scr
     assert await page.evaluate("window.ran") is None
     await page.emulate_media(color_scheme="dark")
     await expect(images.first).to_have_attribute("src", dark)
-    await page.goto(f"{ui.address}/#/modules/coins")
+    await page.goto(f"{others.address}/#/modules/coins")
     await expect(page.locator("ac-tool-icon img")).to_have_count(1)

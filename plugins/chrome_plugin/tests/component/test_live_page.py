@@ -43,6 +43,15 @@ async def page(server, chromium: str) -> AsyncIterator[Page]:
         await browser.close()
 
 
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def end_pages(server) -> AsyncIterator[None]:
+    """Pages of chats end with the test: a browser goes on drawing them."""
+    yield
+    resources = server.running.host.resources
+    for resource in resources.list(resource_type="browser"):
+        await resources.release(resource.resource_id)
+
+
 async def test_management_page_follows_by_itself(server, page, site):
     """A browser that a tool starts is there without a reload; its tab is watched, driven to an address, and closed."""
     await page.goto(f"{server.make_url('/')}#/pages/chrome")
@@ -65,8 +74,8 @@ async def test_person_takes_a_chats_page_over_and_hands_it_back(server, page, si
     async def act(tool, /, **arguments):
         return (await server.running.outcome(tool, arguments, session_id="chat")).unwrap()
 
-    await act("browser_navigate", url=site.url("/animation"))
-    await page.get_by_role("link", name="Animation").click()
+    await act("browser_navigate", url=site.url("/controls"))
+    await page.get_by_role("link", name="Controls").click()
     view = page.locator("browser-page-view")
     await expect(view.locator("canvas")).to_be_visible()
     await view.get_by_role("button", name="Take over").click()
