@@ -10,7 +10,6 @@ from playwright.async_api import expect
 from tests.webui.conftest import PHONE
 from tests.webui.hosts.pools import in_pool, pool, twenty
 from tests.webui.hosts.recorded import RecordedHosts
-from tests.webui.sharing import sharing
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
 
@@ -29,27 +28,21 @@ LOOKS = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory) as ui:
-        yield ui
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def show(shared):
+async def show(start_webui):
     """`page, recorded = await show(pool(), in_pool("box1"))`: the view of hosts, with these."""
-    shared.allowed_errors.append("409")
+    ui = await start_webui()
+    ui.allowed_errors.append("409")
 
     async def open_view(*hosts, **options):
-        page = await shared.page("#/between-tests", **options)
+        page = await ui.page(**options)
         recorded = RecordedHosts(hosts)
         await recorded.answer(page)
-        await page.goto(f"{shared.address}/#/hosts")
+        await page.goto(f"{ui.address}/#/hosts")
         await expect(page.get_by_role("article", name="farm", exact=True)).to_be_visible()
         return page, recorded
 
-    yield open_view
-    await shared.leave()
+    return open_view
 
 
 def row(page, name):

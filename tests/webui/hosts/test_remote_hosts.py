@@ -7,7 +7,6 @@ from playwright.async_api import expect
 from tests.remote.two_machines import Place, dialling
 from tests.webui.conftest import DESKTOP, PHONE
 from tests.webui.hosts.recorded import RecordedHosts, remote
-from tests.webui.sharing import sharing
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
 
@@ -21,22 +20,17 @@ STATES = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory) as ui:
-        yield ui
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def show(shared):
+async def show(start_webui):
     """`page, recorded = await show(remote(…))`: the view of hosts, with these."""
-    shared.allowed_errors.append("409")
+    ui = await start_webui()
+    ui.allowed_errors.append("409")
 
     async def open_view(*hosts, **options):
-        page = await shared.page("#/between-tests", **options)
+        page = await ui.page(**options)
         recorded = RecordedHosts(hosts)
         await recorded.answer(page)
-        await page.goto(f"{shared.address}/#/hosts")
+        await page.goto(f"{ui.address}/#/hosts")
         await (
             page.get_by_role("heading", level=1, name="Hosts")
             .or_(page.get_by_role("heading", level=1, name="主机"))
@@ -44,37 +38,11 @@ async def show(shared):
         )
         return page, recorded
 
-    yield open_view
-    await shared.leave()
+    return open_view
 
 
 def host_card(page, name="laptop"):
     return page.get_by_role("article", name=name, exact=True)
-
-
-async def test_machine_that_has_dialled_in_does_what_the_view_says(start_webui, tmp_path):
-    """All of it is real: it is let in, drained, takes work again, is kept out, let in again, and forgotten."""
-    ui = await start_webui()
-    page = await ui.page("#/hosts")
-    await expect(page.get_by_text("All modules run in the server")).to_be_visible()
-    shed = Place(tmp_path / "shed", modules=["fs_tools"], workspace={"roots": ["workspace"]})
-    async with dialling(shed, ui.address, "shed") as agent:
-        pairing = ui.host.host_pairings.find(await agent.code())
-        await ui.host.host_pairings.decide(pairing.pairing_id, "test", accepts=True)
-        shown = host_card(page, "shed")
-        for text in ("Running", "127.0.0.1", "Files", "10 tools", "ms", str(shed.workspace), "Today"):
-            await expect(shown).to_contain_text(text)
-        for button, word in (
-            ("Drain shed", "Drained"),
-            ("Take work again: shed", "Running"),
-            ("Disconnect shed", "Disconnected"),
-            ("Let in again: shed", "Running"),
-        ):
-            await page.get_by_role("button", name=button).click()
-            await expect(shown.locator("ac-state").first).to_have_text(word)
-        await page.get_by_role("button", name="Forget shed").click()
-        await page.locator("ac-confirm").get_by_role("button", name="Forget", exact=True).click()
-        await expect(page.get_by_text("All modules run in the server")).to_be_visible()
 
 
 async def test_host_is_shown_with_where_it_is_and_what_it_offers(show):
@@ -174,6 +142,31 @@ async def test_without_hosts_two_steps_say_how_a_machine_is_added(show):
     await expect(steps.last).to_contain_text("short code")
     address = await steps.last.get_by_role("link", name="Open the approval view").get_attribute("href")
     assert address.endswith("/#add-host")
+
+
+async def test_machine_that_has_dialled_in_does_what_the_view_says(start_webui, tmp_path):
+    """All of it is real: it is let in, drained, takes work again, is kept out, let in again, and forgotten."""
+    ui = await start_webui()
+    page = await ui.page("#/hosts")
+    await expect(page.get_by_text("All modules run in the server")).to_be_visible()
+    shed = Place(tmp_path / "shed", modules=["fs_tools"], workspace={"roots": ["workspace"]})
+    async with dialling(shed, ui.address, "shed") as agent:
+        pairing = ui.host.host_pairings.find(await agent.code())
+        await ui.host.host_pairings.decide(pairing.pairing_id, "test", accepts=True)
+        shown = host_card(page, "shed")
+        for text in ("Running", "127.0.0.1", "Files", "10 tools", "ms", str(shed.workspace), "Today"):
+            await expect(shown).to_contain_text(text)
+        for button, word in (
+            ("Drain shed", "Drained"),
+            ("Take work again: shed", "Running"),
+            ("Disconnect shed", "Disconnected"),
+            ("Let in again: shed", "Running"),
+        ):
+            await page.get_by_role("button", name=button).click()
+            await expect(shown.locator("ac-state").first).to_have_text(word)
+        await page.get_by_role("button", name="Forget shed").click()
+        await page.locator("ac-confirm").get_by_role("button", name="Forget", exact=True).click()
+        await expect(page.get_by_text("All modules run in the server")).to_be_visible()
 
 
 def lying():
