@@ -1,7 +1,4 @@
-"""The settings view: where values come from, the diff before changes are saved, and what is not changed here.
-
-Tests with a server of their own come first: it listens where the page's files are cached, until that of the file does.
-"""
+"""The settings view: where values come from, the diff before changes are saved, and what is not changed here."""
 
 import json
 import re
@@ -9,8 +6,6 @@ import re
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
-
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("K3", "K5", "M3")
 
@@ -66,24 +61,9 @@ class Plain(Module):
 CONFIG = {"config": {"weather": {"count": 2, "api_key": "hunter2"}}, "limits": {"stop_grace": 1}}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    plan = {"files": {"weather": WEATHER, "plain": PLAIN}, "config": CONFIG}
-    async with sharing(browser, page_pool, tmp_path_factory, **plan) as ui:
-        yield ui
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    """The server of the file; what a test saved is taken back."""
-    app, own = shared.folder / "app.json", shared.folder / "modules" / "weather.json"
-    before = app.read_text()
-    yield shared
-    await shared.leave()
-    if own.exists() or app.read_text() != before:
-        app.write_text(before)
-        own.unlink(missing_ok=True)
-        await shared.host.modules.reload("weather")
+async def ui(start_webui):
+    return await start_webui(files={"weather": WEATHER, "plain": PLAIN}, config=CONFIG)
 
 
 def app_json(ui):
@@ -105,6 +85,18 @@ async def review(page):
     return page.locator("ac-settings-review")
 
 
+async def test_each_value_says_where_it_comes_from(ui):
+    page = await ui.page("#/settings")
+    await expect(row(page, "limits.stop_grace")).to_contain_text("app.json, line 1")
+    await expect(row(page, "limits.init_timeout")).to_contain_text("Default")
+    await page.get_by_role("link", name="Weather").click()
+    await expect(page).to_have_url(re.compile("#/settings/weather$"))
+    await expect(row(page, "count")).to_contain_text("app.json, line 1")
+    await expect(row(page, "unit")).to_contain_text("Default")
+    await page.reload()
+    await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
+
+
 async def decide(ui, *, approved=True):
     """The person's word on the one change that waits."""
     ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
@@ -116,8 +108,7 @@ def messages(page):
     return page.get_by_role("status", name="Messages")
 
 
-async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itself(start_webui):
-    ui = await start_webui(files={"weather": WEATHER}, config=CONFIG)
+async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itself(ui):
     page = await ui.page("#/settings")
     await expect(page.get_by_text("What is marked with a shield is saved once you confirm it")).to_be_visible()
     for key in ("approvals.mode", "workspace.roots", "server.port", "limits.stop_grace", "agents", "modules_dir"):
@@ -138,88 +129,6 @@ async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itse
     await expect(row(page, "approvals.mode").get_by_role("radio", name="deny")).to_be_checked()
     await expect(page.get_by_text("Waits for your confirmation in the approval view")).to_have_count(0)
     await expect(messages(page)).to_contain_text("Saved")
-
-
-async def test_map_is_saved_entry_by_entry_so_that_what_is_not_shown_of_it_stays(start_webui):
-    config = {"config": {"weather": {"headers": {"Authorization": "hunter2", "Via": "a"}}}}
-    own = '{"headers": {"X-Token": "hunter3", "From": "me"}}'
-    ui = await start_webui(files={"weather": WEATHER}, config=config)
-    (ui.folder / "modules" / "weather.json").write_text(own)
-    page = await ui.page("#/settings/weather")
-    headers = row(page, "headers")
-    await headers.get_by_role("textbox", name="Via").fill("b")
-    await headers.get_by_role("button", name="Remove From").click()
-    dialog = await review(page)
-    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
-    await expect(dialog).to_have_count(0)
-    await decide(ui)
-    await expect(page.get_by_text("Saved").first).to_be_visible()
-    assert own_file(ui) == {"headers": {"X-Token": "hunter3", "Via": "b"}}
-    assert app_json(ui)["config"] == config["config"]
-
-
-async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
-    ui = await start_webui(files={"weather": WEATHER, "./weather.json": '{"cuont": 7}'})
-    page = await ui.page("#/settings/weather")
-    stranger = row(page, "cuont")
-    await expect(stranger).to_contain_text("did you mean 'count'?")
-    await stranger.get_by_role("button", name="Remove cuont").click()
-    await row(page, "count").get_by_role("spinbutton").fill("7")
-    dialog = await review(page)
-    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
-    await expect(page.get_by_text("Waits for your confirmation in the approval view: cuont, count")).to_be_visible()
-    await decide(ui)
-    await expect(stranger).to_be_hidden()
-    assert own_file(ui) == {"count": 7}
-    assert ui.host.modules.get("weather").state == "ready"
-
-
-async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
-    """No button takes it away; who empties the field is told at its row where the value stands."""
-    settings = {"count": 2, "cuont": 7, "headers": {"Via": "a"}}
-    ui = await start_webui(files={"weather": WEATHER}, config={"config": {"weather": settings}})
-    ui.allowed_errors.append("400")
-    page = await ui.page("#/settings/weather")
-    await expect(row(page, "cuont")).to_contain_text("app.json says this: remove it there")
-    await expect(page.get_by_role("button", name=re.compile("^(Reset|Remove) (cuont|count|headers)$"))).to_have_count(0)
-    await row(page, "count").get_by_role("spinbutton").fill("")
-    await expect(row(page, "count")).to_contain_text("app.json says this: remove it there")
-    await page.get_by_role("button", name="Review and save").click()
-    await expect(row(page, "count")).to_contain_text(re.compile(r"ount is set in .*app\.json:\d+, which"))
-    await row(page, "count").get_by_role("spinbutton").fill("2")
-    await row(page, "headers").get_by_role("button", name="Remove Via").click()
-    await page.get_by_role("button", name="Review and save").click()
-    await expect(row(page, "headers")).to_contain_text(re.compile(r"eaders\.Via is set in .*app\.json:\d+, which"))
-    assert app_json(ui)["config"]["weather"] == settings
-    assert not (ui.folder / "modules" / "weather.json").exists()
-
-
-async def test_value_from_the_environment_is_read_only(start_webui):
-    ui = await start_webui(files={"weather": WEATHER}, environ={"AGENTCORE_CONFIG__WEATHER__COUNT": "5"})
-    page = await ui.page("#/settings/weather")
-    await expect(row(page, "count")).to_contain_text("AGENTCORE_CONFIG__WEATHER__COUNT")
-    await expect(row(page, "count")).to_contain_text("5")
-    await expect(row(page, "count").get_by_role("spinbutton")).to_have_count(0)
-
-
-async def test_module_whose_code_does_not_load_says_where_its_settings_stand(start_webui):
-    ui = await start_webui(files={"weather": "raise RuntimeError('no')"}, config=CONFIG)
-    page = await ui.page("#/settings/weather")
-    await expect(page.get_by_text("The code of this module was not loaded")).to_be_visible()
-    await expect(page.get_by_text(f"api_key – {ui.folder / 'app.json'}:1")).to_be_visible()
-    assert "hunter2" not in await page.content()
-
-
-async def test_each_value_says_where_it_comes_from(ui):
-    page = await ui.page("#/settings")
-    await expect(row(page, "limits.stop_grace")).to_contain_text("app.json, line 1")
-    await expect(row(page, "limits.init_timeout")).to_contain_text("Default")
-    await page.get_by_role("link", name="Weather").click()
-    await expect(page).to_have_url(re.compile("#/settings/weather$"))
-    await expect(row(page, "count")).to_contain_text("app.json, line 1")
-    await expect(row(page, "unit")).to_contain_text("Default")
-    await page.reload()
-    await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
 
 
 async def test_change_that_is_refused_stands_in_the_form_again(ui):
@@ -315,6 +224,24 @@ async def test_lists_maps_switches_and_groups_are_changed(ui):
     }
 
 
+async def test_map_is_saved_entry_by_entry_so_that_what_is_not_shown_of_it_stays(start_webui):
+    config = {"config": {"weather": {"headers": {"Authorization": "hunter2", "Via": "a"}}}}
+    own = '{"headers": {"X-Token": "hunter3", "From": "me"}}'
+    ui = await start_webui(files={"weather": WEATHER}, config=config)
+    (ui.folder / "modules" / "weather.json").write_text(own)
+    page = await ui.page("#/settings/weather")
+    headers = row(page, "headers")
+    await headers.get_by_role("textbox", name="Via").fill("b")
+    await headers.get_by_role("button", name="Remove From").click()
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
+    await expect(dialog).to_have_count(0)
+    await decide(ui)
+    await expect(page.get_by_text("Saved").first).to_be_visible()
+    assert own_file(ui) == {"headers": {"X-Token": "hunter3", "Via": "b"}}
+    assert app_json(ui)["config"] == config["config"]
+
+
 async def test_value_that_is_not_valid_is_marked_where_it_stands(ui):
     page = await ui.page("#/settings/weather")
     field = row(page, "count").get_by_role("spinbutton")
@@ -336,6 +263,22 @@ async def test_what_only_the_module_knows_to_be_wrong_is_marked_too(ui):
     await expect(row(page, "cities")).not_to_contain_text("Atlantis")
 
 
+async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
+    ui = await start_webui(files={"weather": WEATHER, "./weather.json": '{"cuont": 7}'})
+    page = await ui.page("#/settings/weather")
+    stranger = row(page, "cuont")
+    await expect(stranger).to_contain_text("did you mean 'count'?")
+    await stranger.get_by_role("button", name="Remove cuont").click()
+    await row(page, "count").get_by_role("spinbutton").fill("7")
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
+    await expect(page.get_by_text("Waits for your confirmation in the approval view: cuont, count")).to_be_visible()
+    await decide(ui)
+    await expect(stranger).to_be_hidden()
+    assert own_file(ui) == {"count": 7}
+    assert ui.host.modules.get("weather").state == "ready"
+
+
 async def test_reset_takes_the_value_out_of_the_file(ui):
     (ui.folder / "modules" / "weather.json").write_text('{"cache": false}')
     page = await ui.page("#/settings/weather")
@@ -346,6 +289,26 @@ async def test_reset_takes_the_value_out_of_the_file(ui):
     await expect(dialog).to_have_count(0)
     await expect(row(page, "cache").get_by_role("checkbox")).to_be_checked()
     assert own_file(ui) == {}
+
+
+async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
+    """No button takes it away; who empties the field is told at its row where the value stands."""
+    settings = {"count": 2, "cuont": 7, "headers": {"Via": "a"}}
+    ui = await start_webui(files={"weather": WEATHER}, config={"config": {"weather": settings}})
+    ui.allowed_errors.append("400")
+    page = await ui.page("#/settings/weather")
+    await expect(row(page, "cuont")).to_contain_text("app.json says this: remove it there")
+    await expect(page.get_by_role("button", name=re.compile("^(Reset|Remove) (cuont|count|headers)$"))).to_have_count(0)
+    await row(page, "count").get_by_role("spinbutton").fill("")
+    await expect(row(page, "count")).to_contain_text("app.json says this: remove it there")
+    await page.get_by_role("button", name="Review and save").click()
+    await expect(row(page, "count")).to_contain_text(re.compile(r"ount is set in .*app\.json:\d+, which"))
+    await row(page, "count").get_by_role("spinbutton").fill("2")
+    await row(page, "headers").get_by_role("button", name="Remove Via").click()
+    await page.get_by_role("button", name="Review and save").click()
+    await expect(row(page, "headers")).to_contain_text(re.compile(r"eaders\.Via is set in .*app\.json:\d+, which"))
+    assert app_json(ui)["config"]["weather"] == settings
+    assert not (ui.folder / "modules" / "weather.json").exists()
 
 
 async def test_changes_are_undone_and_discarded(ui):
@@ -362,6 +325,14 @@ async def test_changes_are_undone_and_discarded(ui):
     await unsaved.get_by_role("button", name="Discard").click()
     await expect(count).to_have_value("2")
     await expect(unsaved).to_be_hidden()
+
+
+async def test_value_from_the_environment_is_read_only(start_webui):
+    ui = await start_webui(files={"weather": WEATHER}, environ={"AGENTCORE_CONFIG__WEATHER__COUNT": "5"})
+    page = await ui.page("#/settings/weather")
+    await expect(row(page, "count")).to_contain_text("AGENTCORE_CONFIG__WEATHER__COUNT")
+    await expect(row(page, "count")).to_contain_text("5")
+    await expect(row(page, "count").get_by_role("spinbutton")).to_have_count(0)
 
 
 async def test_file_of_the_module_wins_and_is_the_one_that_is_saved(ui):
@@ -431,35 +402,41 @@ async def test_module_without_settings_and_one_that_is_not_there(ui):
     await expect(page.get_by_role("heading", name="No such module")).to_be_visible()
 
 
-async def test_who_may_change_policy_can_write_a_secret_and_never_reads_it(mount):
+async def test_module_whose_code_does_not_load_says_where_its_settings_stand(start_webui):
+    ui = await start_webui(files={"weather": "raise RuntimeError('no')"}, config=CONFIG)
+    page = await ui.page("#/settings/weather")
+    await expect(page.get_by_text("The code of this module was not loaded")).to_be_visible()
+    await expect(page.get_by_text(f"api_key – {ui.folder / 'app.json'}:1")).to_be_visible()
+    assert "hunter2" not in await page.content()
+
+
+async def test_who_may_change_policy_can_write_a_secret_and_never_reads_it(ui):
     """The row alone, with a document as the server will send it to somebody with the right."""
-    part = {"type": "string", "format": "password", "writeOnly": True}
-    origin = {"kind": "app", "file": "/app.json", "line": 3, "variable": None, "isReadOnly": False}
-    document = {
-        "module": "weather",
-        "files": [],
-        "digest": "",
-        "schema": {"type": "object", "properties": {"key": part}},
-        "values": {},
-        "withheld": ["/key"],
-        "origins": {"/key": origin},
-        "problems": [],
-        "policy": ["/key"],
-        "mayChangePolicy": True,
-        "policyIsConfirmed": True,
-        "waitsForConfirmation": [],
-        "overApp": [],
-        "waitsForRestart": [],
-        "waitsForReload": False,
-    }
-    shown = {"path": ["key"], "pointer": "/key", "part": part, "kind": "setting"}
-    mounted = await mount("ac-settings-row", on=("ac-setting-change",), document=document, row=shown)
-    field = mounted.page.get_by_role("textbox", name="Key")
+    page = await ui.page("#/settings")
+    await page.evaluate(
+        """async () => {
+            await import('/static/settings/ac-settings-row.js');
+            const part = {type: 'string', format: 'password', writeOnly: true};
+            const origin = {kind: 'app', file: '/app.json', line: 3, variable: null, isReadOnly: false};
+            const settings = {
+              module: 'weather', files: [], digest: '', schema: {type: 'object', properties: {key: part}}, values: {},
+              withheld: ['/key'], origins: {'/key': origin}, problems: [], policy: ['/key'], mayChangePolicy: true,
+              policyIsConfirmed: true, waitsForConfirmation: [], overApp: [], waitsForRestart: [],
+              waitsForReload: false,
+            };
+            const element = document.createElement('ac-settings-row');
+            const row = {path: ['key'], pointer: '/key', part, kind: 'setting'};
+            Object.assign(element, {document: settings, row});
+            element.addEventListener('ac-setting-change', ({detail}) => { window.told = detail.value; });
+            document.body.replaceChildren(element);
+        }"""
+    )
+    field = page.get_by_role("textbox", name="Key")
     await expect(field).to_have_attribute("type", "password")
     await expect(field).to_have_value("")
     await expect(field).to_have_attribute("placeholder", re.compile("A value is set"))
     await field.fill("sesame")
-    assert [change["value"] for change in await mounted.heard()] == ["sesame"]
+    assert await page.evaluate("window.told") == "sesame"
 
 
 async def test_everything_is_done_by_keyboard(ui):
@@ -492,14 +469,12 @@ async def test_chinese_is_complete(ui):
     await expect(row(page, "approvals.mode")).to_contain_text("需要您在审批视图中确认后才生效")
 
 
-async def test_nothing_serious_for_axe(ui, axe_problems):
-    page = await ui.page("#/settings")
-    for path in ("#/settings", "#/settings/weather"):
-        await page.goto(f"{ui.address}/{path}")
-        number = page.get_by_role("spinbutton").first
-        await expect(number).to_be_visible()
-        assert await axe_problems(page) == []
-    # what is shown over a form is the same component for both
+@pytest.mark.parametrize("path", ["#/settings", "#/settings/weather"])
+async def test_nothing_serious_for_axe(ui, axe_problems, path):
+    page = await ui.page(path)
+    number = page.get_by_role("spinbutton").first
+    await expect(number).to_be_visible()
+    assert await axe_problems(page) == []
     await number.fill("7")
     await review(page)
     assert await axe_problems(page) == []
