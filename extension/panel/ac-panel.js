@@ -11,7 +11,7 @@ import {keyEnded} from '../worker/servers.js';
 import './pairing/ac-panel-pairing.js';
 import './pairing/ac-panel-servers.js';
 import './calls/ac-panel-tray.js';
-// from the start: a call that was interrupted is told as soon as the server is there, before any message is shown
+// imported eagerly: it has to hear the first 'connection' event to report interrupted calls
 import './calls/client-calls.js';
 import './question/ac-panel-questions.js';
 import './tab/ac-panel-context.js';

@@ -71,8 +71,8 @@ class SharedUi:
         await page.goto(f"{self._ui.address}/{path}")
         return page
 
-    def keep(self, page: Page) -> None:
-        """From now on, `page` gives this one first, which was logged in in a way of its own."""
+    def add_page(self, page: Page) -> None:
+        """Have `page` return this page first, for example one that is logged in to both origins."""
         self._pages.insert(0, page)
 
     async def leave(self) -> None:

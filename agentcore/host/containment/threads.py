@@ -19,10 +19,10 @@ _Job = tuple[Future[Any], Callable[[], Any]]
 
 
 class WorkerThread(threading.Thread):
-    """A thread of the host's own, whoever's work it does, and whosever work it was started for."""
+    """A thread of the core, which runs jobs of any module and belongs to none."""
 
     def start(self) -> None:
-        """Start it in a context of the host's own: what is begun later in this thread may be for another module."""
+        """Start it in an empty context, so that it is not attributed to the module whose job needed it first."""
         Context().run(super().start)
 
 
@@ -47,7 +47,7 @@ class DaemonThreads(ThreadPoolExecutor):
             RuntimeError: The executor was shut down.
         """
         future: Future[T] = Future()
-        # whose work it is, also where the caller does not hand on its context as `asyncio.to_thread` does
+        # attributes the job to its caller's module; `run_in_executor` does not pass the context on
         context = copy_context()
         with self._lock:
             if self._closed:

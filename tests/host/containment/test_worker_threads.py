@@ -1,4 +1,4 @@
-"""Worker threads are used for one module after the other: whose work they do is said anew for each job."""
+"""Worker threads are reused, and each job is attributed to the module that submitted it."""
 
 from contextvars import Context
 
@@ -7,7 +7,7 @@ from agentcore.host.containment.threads import DaemonThreads
 
 
 def owner_seen_by(threads: DaemonThreads, module: str) -> str:
-    """The module that a job belongs to whose caller runs a module's code; empty: the host's own."""
+    """Submit a job from a module's code (empty: from the core's); returns the module that it is attributed to."""
 
     def submit() -> str:
         OWNER.set(module)
@@ -16,7 +16,7 @@ def owner_seen_by(threads: DaemonThreads, module: str) -> str:
     return Context().run(submit)
 
 
-def test_job_belongs_to_the_module_that_gave_it_and_not_to_the_one_that_the_thread_was_started_for():
+def test_job_is_attributed_to_the_module_that_submitted_it():
     note_beginnings()
     threads = DaemonThreads(1)
     try:

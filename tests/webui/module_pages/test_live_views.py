@@ -31,7 +31,7 @@ async def both(ui, **options):
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shared(browser, page_pool, tmp_path_factory):
     async with sharing(browser, page_pool, tmp_path_factory, LISTED) as ui:
-        ui.keep(await both(ui))
+        ui.add_page(await both(ui))
         yield ui
 
 

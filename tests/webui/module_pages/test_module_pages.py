@@ -151,7 +151,7 @@ class Failing(Module):
 
 
 async def test_element_that_fails_shows_a_card_in_its_place_and_the_page_goes_on(start_webui):
-    """Each element is one of a module of its own, in one page, which goes on after all of them."""
+    """Each element comes from a separate module; the page keeps working after every failure."""
     files = {}
     for name, (script, _) in FAILING.items():
         files[f"{name}_fails"] = FAILING_MODULE.replace("NAME", name).replace("weather-panel", f"{name}-fails-panel")

@@ -101,14 +101,14 @@ class Adding(Module):
         (folder / "main.js").write_text("export {}")
         return WebComponent("adding-x", "main.js", folder, "Maps", csp={"img-src": ["https://tiles.example.org"]})
 """
-MENDED = CLOCK.replace("Clock", "Mended").replace("clock", "mended").replace("zones", "hours")
+REPAIRED = CLOCK.replace("Clock", "Repaired").replace("clock", "repaired").replace("zones", "hours")
 FILES = {
     "clock": CLOCK,
     "second": SECOND_CLOCK,
     "broken": BROKEN,
     "waiting": WAITING,
     "keyed": KEYED,
-    "mended": BROKEN.replace("Broken", "Mended"),
+    "repaired": BROKEN.replace("Broken", "Repaired"),
     "slipping": SLIPPING,
     "adding": ADDING,
 }
@@ -297,23 +297,23 @@ async def test_module_is_disabled_at_once_and_the_calls_that_ended_with_it_are_t
     assert call.result().error.type == "module_stopping"
 
 
-async def test_mended_module_starts_by_reload_and_one_that_breaks_runs_on_and_says_why(ui):
-    page = await ui.page("#/modules/mended")
+async def test_repaired_module_starts_by_reload_and_one_that_breaks_runs_on_and_says_why(ui):
+    page = await ui.page("#/modules/repaired")
     await expect(page.get_by_role("alert")).to_be_visible()
-    ui.write("mended", MENDED)
-    await page.get_by_role("button", name="Reload Mended").click()
+    ui.write("repaired", REPAIRED)
+    await page.get_by_role("button", name="Reload Repaired").click()
     assert (await confirm_what_waits(ui, page)).kind == "module_reload"
     await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
     await expect(page.get_by_role("alert")).to_be_hidden()
 
-    ui.write("mended", "import nothing_of_this_name")
-    await page.get_by_role("button", name="Reload Mended").click()
+    ui.write("repaired", "import nothing_of_this_name")
+    await page.get_by_role("button", name="Reload Repaired").click()
     await confirm_what_waits(ui, page)
     await expect(page.get_by_text("the code on the disk was not loaded")).to_contain_text("nothing_of_this_name")
     await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
 
 
-async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(ui):
+async def test_failing_module_is_repaired_by_its_settings_where_its_reason_stands(ui):
     page = await ui.page("#/modules/keyed")
     await expect(page.get_by_role("alert")).to_contain_text("no station is set")
     settings = page.get_by_role("region", name="Settings")

@@ -61,7 +61,7 @@ def machine():
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shared(browser, page_pool, tmp_path_factory, machine):
     async with sharing(browser, page_pool, tmp_path_factory, [Printer(machine)]) as ui:
-        ui.keep(await both(ui))
+        ui.add_page(await both(ui))
         yield ui
 
 

@@ -45,7 +45,7 @@ async def page(server, chromium: str) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="module")
 async def end_pages(server) -> AsyncIterator[None]:
-    """Pages of chats end with the test: a browser goes on drawing them."""
+    """Close the pages that chats opened: the browser would go on rendering them."""
     yield
     resources = server.running.host.resources
     for resource in resources.list(resource_type="browser"):
