@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Error
 
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from scripts import extension as building
@@ -107,16 +107,51 @@ async def plain_extension(browser: Browser, folder: Path, profile: Path) -> Asyn
         reading.cancel()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def start_extension(
+class ExtensionPool:
+    """Browsers with the extension that tests use one after the other: starting one costs more than most tests."""
+
+    def __init__(self, start: Callable[..., Awaitable[Extension]]) -> None:
+        self._start = start
+        self._free: dict[str, list[Extension]] = {}
+
+    async def acquire(self, options: dict[str, Any]) -> Extension:
+        """Return a browser with these options of Playwright's, in which the extension is as newly installed."""
+        free = self._free.get(repr(options))
+        return free.pop() if free else await self._start(**options)
+
+    async def release(self, extension: Extension, options: dict[str, Any]) -> None:
+        """Reset the browser for the next test, or close it where that is not possible."""
+        try:
+            await extension.reset()
+        except (Error, TimeoutError):
+            await extension.context.close()
+        else:
+            self._free.setdefault(repr(options), []).append(extension)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def extension_pool(
     browser: Browser, built_extension: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Callable[..., Awaitable[Extension]]]:
-    """Start browsers with the extension: `await start_extension(locale="zh-CN")`; options are Playwright's."""
+) -> AsyncIterator[ExtensionPool]:
+    """The browsers of a worker."""
     async with AsyncExitStack() as stack:
 
         async def start(**options: Any) -> Extension:
             profile = tmp_path_factory.mktemp("profile")
             return await stack.enter_async_context(running_extension(browser, built_extension, profile, **options))
+
+        yield ExtensionPool(start)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_extension(extension_pool: ExtensionPool) -> AsyncIterator[Callable[..., Awaitable[Extension]]]:
+    """Start browsers with the extension: `await start_extension(locale="zh-CN")`; options are Playwright's."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**options: Any) -> Extension:
+            extension = await extension_pool.acquire(options)
+            stack.push_async_callback(extension_pool.release, extension, options)
+            return extension
 
         yield start
 

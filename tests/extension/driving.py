@@ -20,6 +20,9 @@ _PAIR = """async ([origin, code]) => {
     return pair({origin, code, name: 'Test browser'});
 }"""
 _TAKE_BACK = "(id) => chrome.developerPrivate.updateExtensionConfiguration({extensionId: id, hostAccess: 'ON_CLICK'})"
+_FORGET = """async () => {
+    await Promise.all([chrome.alarms.clearAll(), chrome.storage.local.clear(), chrome.storage.session.clear()]);
+}"""
 _ACTIVE = "chrome.tabs.query({active: true, lastFocusedWindow: true}).then(([tab]) => tab.id)"
 
 
@@ -126,6 +129,23 @@ class Extension:
             raise AssertionError(f"not paired: {pairing.result()}")
         await server.decide_pairing(scopes=scopes)
         return await pairing
+
+    async def reset(self) -> None:
+        """Leave the extension as newly installed, in a browser with one empty tab.
+
+        Raises:
+            Error: If the browser has ended, or a test took from the extension what it is installed with.
+        """
+        empty = await self.context.new_page()
+        self._own = None
+        for page in self.context.pages:
+            if page is not empty:
+                await page.close()
+        await self.context.unroute_all(behavior="ignoreErrors")
+        await self.context.clear_cookies()
+        await self.run(_FORGET)
+        await self.stop_worker()
+        await self.close_own_page()
 
     async def take_sites_back(self) -> None:
         """Allow the extension no site any more, as a person does at `chrome://extensions`."""
