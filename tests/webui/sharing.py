@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Error, Page
 
 from tests.support.pages import PagePool
-from tests.webui.conftest import DESKTOP, WebUi, starting
+from tests.webui.serving import DESKTOP, WebUi, starting
 
 _NOWHERE = "#/between-tests"
 _LEAVE = """async (nowhere) => {

@@ -9,8 +9,8 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from agentcore.api import Module
-from tests.webui.conftest import PHONE
 from tests.webui.fitting import ZOOMED, misfits, motions, violations
+from tests.webui.serving import PHONE
 
 pytestmark = pytest.mark.more
 

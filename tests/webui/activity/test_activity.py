@@ -10,7 +10,6 @@ from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.store.record import CallRow
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S7", "M5")
 
@@ -53,10 +52,7 @@ class Weather(Module):
         await asyncio.Event().wait()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory, [Weather]) as ui:
-        yield ui
+UI = {"modules": [Weather]}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -8,9 +8,9 @@ from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
 from tests.webui.approval.viewing import approval_view
-from tests.webui.conftest import PHONE
 from tests.webui.hosts.pools import in_pool, pool
 from tests.webui.hosts.recorded import RecordedHosts, remote
+from tests.webui.serving import PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("S2")]
 

@@ -12,7 +12,7 @@ from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
 from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict
-from tests.webui.conftest import DESKTOP, PHONE
+from tests.webui.serving import DESKTOP, PHONE
 
 pytestmark = pytest.mark.spec("S2")
 

@@ -9,9 +9,9 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.machines import Machine, Machines, joined
-from tests.webui.conftest import PHONE
 from tests.webui.hosts.pools import in_pool, pool
 from tests.webui.hosts.recorded import RecordedHosts
+from tests.webui.serving import PHONE
 
 pytestmark = pytest.mark.spec("H3")
 

@@ -10,7 +10,7 @@ from agentcore.host.approvals.queue import Verdict
 from tests.server.approving import Notes
 from tests.webui.approval.pressing import press
 from tests.webui.approval.viewing import misplaced
-from tests.webui.conftest import PHONE
+from tests.webui.serving import PHONE
 
 pytestmark = pytest.mark.spec("C1", "S2")
 

@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 
 from tests import programs
-from tests.webui.conftest import starting
 from tests.webui.engines.firefox import running_firefox
 from tests.webui.engines.page import Page
 from tests.webui.engines.webkit import running_webkit
+from tests.webui.serving import starting
 
 ENGINES = {
     "firefox": (running_firefox, ("firefox-esr",)),

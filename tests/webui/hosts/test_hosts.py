@@ -11,7 +11,7 @@ from agentcore.host.calls import CallRequest
 from tests.server.approving import MODEL
 from tests.webui.approval.pressing import TRAY
 from tests.webui.approval.viewing import both
-from tests.webui.conftest import PHONE
+from tests.webui.serving import PHONE
 
 pytestmark = [pytest.mark.spec("H2"), pytest.mark.spec("M7")]
 

@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.webui.conftest import PHONE
 from tests.webui.hosts.pools import in_pool, pool, twenty
 from tests.webui.hosts.recorded import RecordedHosts
+from tests.webui.serving import PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
 

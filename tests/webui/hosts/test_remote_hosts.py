@@ -5,8 +5,8 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
-from tests.webui.conftest import DESKTOP, PHONE
 from tests.webui.hosts.recorded import RecordedHosts, remote
+from tests.webui.serving import DESKTOP, PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
 

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from agentcore.host.approvals import Verdict
 from tests.webui.approval.pressing import open_tray, press
-from tests.webui.conftest import PHONE
+from tests.webui.serving import PHONE
 from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("K3")

@@ -1,10 +1,7 @@
 """Modules' own elements: loaded at first use, contained when they fail, taken up anew after a reload."""
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
-
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("M7", "K6")
 
@@ -75,16 +72,7 @@ FILES = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory, files=FILES) as ui:
-        yield ui
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    yield shared
-    await shared.leave()
+UI = {"files": FILES}
 
 
 def panel(base, body):

@@ -62,12 +62,6 @@ async def shared(browser, page_pool, tmp_path_factory, bells_site):
         yield ui
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    yield shared
-    await shared.leave()
-
-
 async def test_failed_block_says_nothing_of_settings_that_are_not_set(ui):
     page = await ui.page("#/modules/bell_silent")
     settings = page.get_by_role("region", name="Settings")

@@ -52,12 +52,6 @@ async def shared(browser, page_pool, tmp_path_factory, the_notes):
         yield ui
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    yield shared
-    await shared.leave()
-
-
 @pytest.fixture
 def notes(the_notes):
     the_notes.state = LoginStatus("needed")

@@ -8,10 +8,7 @@ import json
 import re
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
-
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("M4", "M7")
 
@@ -118,18 +115,8 @@ def row(page, name):
     return page.get_by_role("article").filter(has=page.get_by_role("link", name=name, exact=True))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    config = {"modules": [*FILES, "ghost"], "limits": {"stop_grace": 0.1}}
-    async with sharing(browser, page_pool, tmp_path_factory, files=FILES, config=config) as ui:
-        yield ui
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    """The server of the file; what a test changes of a module, no other test looks at."""
-    yield shared
-    await shared.leave()
+UI = {"files": FILES, "config": {"modules": [*FILES, "ghost"], "limits": {"stop_grace": 0.1}}}
+# what a test changes of a module, no other test looks at
 
 
 async def confirm_what_waits(ui, page):

@@ -1,11 +1,9 @@
 """How a module is just now, on its page: what it says of what it speaks to, its log, and what was seen of its tools."""
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, Report, ToolDefinition
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("P3")
 
@@ -49,16 +47,7 @@ class Broken(Module):
         return {"log": "none of a report"}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory, [Far(), Broken()]) as ui:
-        yield ui
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    yield shared
-    await shared.leave()
+UI = {"modules": [Far(), Broken()]}
 
 
 async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(ui):

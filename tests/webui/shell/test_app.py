@@ -3,27 +3,15 @@
 import re
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
-
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("S1", "M7")
 
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory, ["fs_tools"]) as ui:
-        yield ui
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    """The server of the file, and its page that is logged in; what logs out or in takes `start_webui`."""
-    yield shared
-    await shared.leave()
+UI = {"modules": ["fs_tools"]}
+# what logs out or in uses `start_webui`
 
 
 COVERED = """(strip) => {

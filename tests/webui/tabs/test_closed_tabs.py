@@ -5,8 +5,8 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.webui.approval.pressing import open_tray, press
-from tests.webui.conftest import PHONE
 from tests.webui.module_pages.test_live_views import both, open_terminal
+from tests.webui.serving import PHONE
 from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("R4")
@@ -20,12 +20,6 @@ async def shared(browser, page_pool, tmp_path_factory):
             await open_terminal(ui, command)
         await ui.restart()
         yield ui
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ui(shared):
-    yield shared
-    await shared.leave()
 
 
 def strip(page):

@@ -7,7 +7,6 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Image
-from tests.webui.sharing import sharing
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
@@ -77,10 +76,7 @@ customElements.define('rooms-room', Room);
 FILES = {"rooms": MODULE, "rooms_files/panel.js": PANEL}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def shared(browser, page_pool, tmp_path_factory):
-    async with sharing(browser, page_pool, tmp_path_factory, files=FILES) as ui:
-        yield ui
+UI = {"files": FILES}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

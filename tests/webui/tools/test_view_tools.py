@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from agentcore.api import BaseModel, Field, Module, ToolIcon, tool
 from tests.server.approving import Notes
-from tests.webui.conftest import PHONE
+from tests.webui.serving import PHONE
 from tests.webui.sharing import sharing
 
 RUN = {"name": "Run", "exact": True}
