@@ -76,7 +76,7 @@ async def test_pasted_block_is_shown_whole_confirmed_and_starts(ui):
 async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_chosen(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)
-    await paste(dialog, '{"bells": {"small": {"sound": "ding", "token": "tok-1", "env": {"API_KEY": "key-2"}}}}')
+    await paste(dialog, '{"bells": {"small": {"sound": "chime", "token": "tok-1", "env": {"API_KEY": "key-2"}}}}')
     written = dialog.get_by_role("group", name="What is written for small")
     await expect(written).to_contain_text("${secret:small_token}")
     await dialog.get_by_label("Name of the secret in token").fill("own_name")
@@ -90,8 +90,8 @@ async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_c
     assert "key-2" not in str(proposal)
     kept = read_secrets(ui.host.state.path)
     assert {name: each.value.get_secret_value() for name, each in kept.items()} == {"own_name": "tok-1"}
-    await expect(row(page, "Bell ding")).to_contain_text("Ready")
-    block = {"sound": "ding", "token": "${secret:own_name}", "env": {"API_KEY": "key-2"}}
+    await expect(row(page, "Bell chime")).to_contain_text("Ready")
+    block = {"sound": "chime", "token": "${secret:own_name}", "env": {"API_KEY": "key-2"}}
     assert app_json(ui)["bells"] == BLOCKS | {"small": block}
 
 
