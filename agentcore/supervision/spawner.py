@@ -76,9 +76,11 @@ class Spawner:
             self._kill_strays()
 
     def _kill_strays(self) -> None:
-        """What was below a keeper that somebody killed is ours now."""
+        """Kill what was below a keeper that somebody killed; it is ours now."""
+        # List all first: a process that a living keeper's command starts between the two lists must not count as a stray.
+        found = set(below(os.getpid()))
         kept = {one for keeper in self._keepers for one in (keeper, *below(keeper))}
-        send_to(signal.SIGKILL, set(below(os.getpid())) - kept)
+        send_to(signal.SIGKILL, found - kept)
 
     def _continue_keepers(self) -> None:
         """A command can have stopped its keeper, which then sees neither orders nor that the server is gone."""

@@ -58,9 +58,9 @@ class Shared:
         return await self.extension.run("(tabId) => chrome.action.getBadgeText({tabId})", self.tab_id)
 
     async def reconnected(self):
-        """Wait until the extension talks to the server."""
+        """Wait until a server that was restarted has the tab again."""
         async with asyncio.timeout(LIMIT_S):
-            while (await self.extension.stored()).get("connection") != "open":
+            while not self.server.host.resources.list():
                 await asyncio.sleep(0.02)
 
     async def shares(self):
