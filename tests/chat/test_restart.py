@@ -25,6 +25,38 @@ async def test_call_that_waits_survives_a_restart_and_runs_once(open_talk, provi
 
 
 @pytest.mark.spec("K2")
+async def test_call_that_was_queued_for_a_decision_as_the_server_ended_waits_after_the_restart(
+    open_talk, provider, calls_of, text_of
+):
+    notes, closing = Notes(), []
+    provider.say("", ("a", "note_add", '{"text": "milk"}'))
+    provider.say("Added.")
+    async with open_talk(Notes(), **TOKEN) as talk:
+        chat = talk.client.server.app.dispatcher.parts.chat
+
+        def close(event):
+            closing.append(asyncio.ensure_future(chat.close()))
+
+        talk.host.events.subscribe("approval.requested", close)
+        assert calls_of(await talk.post("add")) == []  # it ends before the client hears of the call
+        await closing[0]
+    async with open_talk(notes, **TOKEN) as talk:
+        await talk.client.server.app.dispatcher.parts.chat.resume()
+        (request,) = talk.host.approvals.waiting
+        call = await waiting_call(talk, request.session_id)
+        assert text_of(await talk.approve(call.tool_id)) == "Added."
+    assert notes.added == ["milk"]
+
+
+async def waiting_call(talk, session_id):
+    """The one open call of a session, once it waits."""
+    async with asyncio.timeout(30):
+        while (await talk.host.store.chats.open_calls(session_id))[0].state != "waiting":
+            await asyncio.sleep(0.01)
+    return (await talk.host.store.chats.open_calls(session_id))[0]
+
+
+@pytest.mark.spec("K2")
 async def test_call_that_ran_at_the_end_is_interrupted_and_not_run_again(open_talk, provider, calls_of, text_of):
     """The server ends while an approved call runs; after the restart the model is told, and the turn goes on."""
     first, second = Notes(), Notes()

@@ -11,8 +11,8 @@ from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import Verdict
-from agentcore.host.calls import ArtifactReading, CallOutcome
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.calls import ArtifactReading, CallOutcome, new_call_id
 from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
@@ -30,11 +30,12 @@ class ServerCalls:
 
     async def submit(self, call: ChatCallRow) -> None:
         """Hand a new call to the host: it runs, fails, or waits for a person."""
-        # committed first, for the policy may let it run at once
-        if not await self._move(call, "new", "running"):
+        # Commit first: the policy may let it run at once. With its id, so that a restart finds the approval that waits.
+        call = call._replace(call_id=new_call_id())
+        if not await self._chats.move(call.session_id, call.tool_id, "new", "running", call_id=call.call_id):
             return
         announcement = CallAnnouncement(self._host, self._stream, call)
-        outcome = await self._host.call(self._request(call), announcement.notify)
+        outcome = await self._host.call(self._request(call, planned_id=call.call_id), announcement.notify)
         if outcome.error is None or outcome.error.type != "approval_required":
             announcement.tell(waits=False)
             announcement.send()
@@ -76,19 +77,33 @@ class ServerCalls:
     async def pick_up(self, call: ChatCallRow) -> None:
         """Go on with a call that was on its way when the last process, or the last turn, ended.
 
-        Whether it had begun is known where a person had approved it: an approval is used up when its call begins. One
-        that its module's host went on with, without a server, ends as it would have.
+        An approval is used up when its call begins, so a call that still has one has not begun: it waits, or runs now.
+        One that its module's host went on with, without a server, ends as it would have.
         """
         going_on = await self._host.calls.carried_on.take(self._request(call, call.call_id or None))
         if going_on is not None:
             announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
             await self._end(call, await going_on.outcome(), announcement)
             return
-        verdict = self._verdict(call.call_id)
-        if verdict is None or not verdict.approved:
+        pending = self._host.approvals.find(call.call_id)
+        if pending is None:
             await self.interrupt(call)
+        elif pending.verdict is None:
+            await self._wait_again(call, pending.request)
+        elif not pending.verdict.approved:
+            await self.reject(call)
         elif await self._move(call, "running", "approved"):
             await self.run(call)
+
+    async def _wait_again(self, call: ChatCallRow, request: ApprovalRequest) -> None:
+        """Let a call wait that was queued for a decision before its session knew."""
+        expires_at = request.expires_at_ms
+        words = request.preview.words if request.preview is not None else ""
+        self._stream.live.tool_ids[call.call_id] = call.tool_id
+        await self._chats.move(
+            call.session_id, call.tool_id, "running", "waiting", expires_at_ms=expires_at, words=words or call.words
+        )
+        self._stream.tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=expires_at)
 
     async def reject(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
@@ -152,13 +167,16 @@ class ServerCalls:
         pending = self._host.approvals.find(call_id)
         return None if pending is None else pending.verdict
 
-    def _request(self, call: ChatCallRow, call_id: str | None = None, *, waits: bool = False) -> CallRequest:
+    def _request(
+        self, call: ChatCallRow, call_id: str | None = None, *, planned_id: str | None = None, waits: bool = False
+    ) -> CallRequest:
         return CallRequest(
             call.tool_name,
             json.loads(call.arguments),
             Principal("chat", call.session_id),
             session_id=call.session_id,
             call_id=call_id,
+            planned_id=planned_id,
             waits_for_approval=waits,
             agent_id=self._stream.live.agent_id,
             mode=self._stream.live.mode,

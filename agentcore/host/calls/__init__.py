@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
+    from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader, new_call_id
     from agentcore.host.calls.conversation import Inquiry, Reply, no_session
     from agentcore.host.calls.forms import FIELDS, read_answers, shown_form
     from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut
@@ -21,6 +21,7 @@ __all__ = [
     "Reply",
     "SaveArtifact",
     "cut",
+    "new_call_id",
     "no_session",
     "read_answers",
     "refused",
@@ -38,6 +39,7 @@ _HOMES = {
     "Reply": "agentcore.host.calls.conversation",
     "SaveArtifact": "agentcore.host.calls.model_part",
     "cut": "agentcore.host.calls.model_part",
+    "new_call_id": "agentcore.host.calls.call",
     "no_session": "agentcore.host.calls.conversation",
     "read_answers": "agentcore.host.calls.forms",
     "refused": "agentcore.host.calls.permission",

@@ -28,6 +28,11 @@ _numbers = itertools.count(1)
 """Together they make ids that no other process, and no other host in this one, makes."""
 
 
+def new_call_id() -> str:
+    """Return an id for a call that no other call has, also after a restart."""
+    return f"call_{_PROCESS}{next(_numbers):08x}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReader:
     """The model that reads what a call gives.
@@ -82,6 +87,7 @@ class CallRequest:
         resource_id: The resource to act on; None: the argument's, else the session's default.
         timeout_ms: Time limit of queue and execution; None: the tool's.
         call_id: The id of a call that waited for approval and is sent again.
+        planned_id: The id of a new call, from `new_call_id`, for a caller that stores it before the call begins.
         parent_call_id: The call from inside which this one is made.
         waits_for_approval: Whether the caller stays while a person decides.
         agent_id: The agent whose call it is; empty: none's.
@@ -98,6 +104,7 @@ class CallRequest:
     resource_id: str | None = None
     timeout_ms: int | None = None
     call_id: str | None = None
+    planned_id: str | None = None
     parent_call_id: str | None = None
     waits_for_approval: bool = False
     agent_id: str = ""
@@ -246,7 +253,7 @@ class Call:
         """A call that nothing has been looked at yet, with an id of its own."""
         principal = request.principal
         session_id = request.session_id or (f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
-        call_id = request.call_id or f"call_{_PROCESS}{next(_numbers):08x}"
+        call_id = request.call_id or request.planned_id or new_call_id()
         return cls(call_id, request, session_id, notify, time.perf_counter(), time.time_ns() // 1_000_000)
 
     @property
