@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from agentcore.store.database.schema import MIGRATIONS
+from agentcore.store.database.schema import MIGRATIONS, run_migrations
 from agentcore.store.state.errors import DatabaseTooNewError
 
 log = structlog.get_logger(__name__)
@@ -108,7 +108,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         return
     with connection:
         connection.execute("BEGIN EXCLUSIVE")
-        _run_migrations(connection, version)
+        run_migrations(connection, version)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -127,17 +127,9 @@ def _empty_database() -> bytes:
     """Return the content of a database without rows; a process that opens several runs the steps once."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("BEGIN")
-        _run_migrations(connection, 0)
+        run_migrations(connection, 0)
         connection.execute("COMMIT")
         return connection.serialize()
-
-
-def _run_migrations(connection: sqlite3.Connection, version: int) -> None:
-    """Run the steps that follow a schema version, in the transaction that is open."""
-    for statements in MIGRATIONS[version:]:
-        for statement in statements:
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
 
 def _set_aside(path: Path) -> Path:

@@ -1,8 +1,33 @@
 """The tables of the database, as the steps that lead to them.
 
-A step that was released is never changed: what comes later is a further step. The number of steps that a file has
-been through is its `user_version`.
+A step that was on the main branch is never changed, not even its white space: a test has the digest of each. What comes
+later is a further step. The number of steps that a file has been through is its `user_version`.
 """
+
+import sqlite3
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AddMissingColumn:
+    """Adds a column to a table that lacks it, which SQL alone cannot say.
+
+    Args:
+        definition: Type and constraints of the column, as in `ALTER TABLE`.
+    """
+
+    table: str
+    column: str
+    definition: str
+
+    def execute(self, connection: sqlite3.Connection) -> None:
+        """Add the column unless it is there."""
+        found = {row[1] for row in connection.execute(f"PRAGMA table_info({self.table})")}
+        if self.column not in found:
+            connection.execute(f"ALTER TABLE {self.table} ADD COLUMN {self.column} {self.definition}")
+
+
+Statement = str | AddMissingColumn
 
 _RECORD = (
     """
@@ -422,7 +447,45 @@ _OTHER_MACHINES = (
     "ALTER TABLE chat_sessions ADD COLUMN host TEXT",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+_USED_TWICE: tuple[Statement, ...] = ()
+"""For an hour, step 22 was two steps on the main branch, and files that were opened then have this number."""
+
+_REPAIR: tuple[Statement, ...] = (
+    # Steps 3, 12 and 22 were changed while they were on the main branch already. Files that went through an earlier
+    # form of them have the right number and lack something; in all others, this changes nothing.
+    # Step 22 made only the column at first on one branch, and only the table on another one.
+    """
+    CREATE TABLE IF NOT EXISTS host_keys (
+        name TEXT PRIMARY KEY,
+        key_hash BLOB NOT NULL UNIQUE,
+        paired_at_ms INTEGER NOT NULL,
+        last_seen_ms INTEGER NOT NULL,
+        address TEXT NOT NULL,
+        platform TEXT NOT NULL,
+        version TEXT NOT NULL,
+        is_shut INTEGER NOT NULL,
+        is_drained INTEGER NOT NULL
+    ) STRICT
+    """,
+    AddMissingColumn("chat_sessions", "host", "TEXT"),
+    # Step 3: grants did not say whose calls they hold for, so such a grant holds for none. The trigger compared ids
+    # with and without their quotes, and no approval was ever used up.
+    AddMissingColumn("approval_grants", "principal_kind", "TEXT NOT NULL DEFAULT ''"),
+    "DELETE FROM approval_grants WHERE principal_kind = ''",
+    "DROP TRIGGER IF EXISTS approval_is_used",
+    (
+        "CREATE TRIGGER approval_is_used AFTER INSERT ON open_calls"
+        " BEGIN DELETE FROM approvals WHERE call_id = substr(NEW.call_id, 2, length(NEW.call_id) - 2); END"
+    ),
+    # Step 12: summaries from before that do not say what in them was untrusted were still there
+    """
+    UPDATE chat_sessions SET summary = NULL, summarised_before = 0
+    WHERE summary IS NOT NULL
+    AND (CASE WHEN json_valid(summary) THEN json_extract(summary, '$[0].metadata.summary.sources') END) IS NULL
+    """,
+)
+
+MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
     _APPROVALS,
@@ -445,5 +508,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SEEN_DEFINITIONS,
     _SEEN_DEFINITIONS_IN_ORDER,
     _OTHER_MACHINES,
+    _USED_TWICE,
+    _REPAIR,
 )
 """The statements of each step, in order."""
+
+
+def run_migrations(connection: sqlite3.Connection, version: int, last: int = len(MIGRATIONS)) -> None:
+    """Run the steps after a schema version up to another one, in the transaction that is open."""
+    for statements in MIGRATIONS[version:last]:
+        for statement in statements:
+            if isinstance(statement, AddMissingColumn):
+                statement.execute(connection)
+            else:
+                connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {last}")

@@ -8,7 +8,7 @@ import pytest
 
 from agentcore.store.credentials.client_keys import ClientKeys
 from agentcore.store.database.database import Database
-from agentcore.store.database.schema import MIGRATIONS
+from agentcore.store.database.schema import run_migrations
 
 pytestmark = pytest.mark.spec("K11")
 
@@ -19,9 +19,7 @@ async def test_key_of_before_scopes_approves_and_what_it_allowed_ends_with_it(da
     """Made by hand, as the version before wrote it."""
     key = "acap_of_before"
     with sqlite3.connect(database_path) as old:
-        for statement in [each for step in MIGRATIONS[:_STEPS_BEFORE_SCOPES] for each in step]:
-            old.execute(statement)
-        old.execute(f"PRAGMA user_version = {_STEPS_BEFORE_SCOPES}")
+        run_migrations(old, 0, _STEPS_BEFORE_SCOPES)
         old.execute("INSERT INTO approver_keys VALUES ('panel', ?, 1, 1)", (sha256(key.encode()).digest(),))
         for number, by in enumerate(("approver:panel", "approver:approval_1", "terminal")):
             grant = (f"g_{number}", "always", "", "chat", "note_add", "{}", by, number)

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from agentcore.store.chat.store import ChatStore
 from agentcore.store.database.database import Database
-from agentcore.store.database.schema import MIGRATIONS
+from agentcore.store.database.schema import run_migrations
 from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
 from agentcore.store.state.errors import DatabaseTooNewError
 
@@ -149,10 +149,8 @@ async def test_what_a_person_has_accepted_outlives_an_unclean_end_in_any_form_of
     """SQLite 3.40 takes a sound table for one with NULLs, where it has no rowid and a column before one of its key."""
     rows = [("mcp_time", f"time_{number}", "text", "accepted") for number in range(20)]
     connection = sqlite3.connect(database_path)
-    for statement in (statement for step in MIGRATIONS[:_BEFORE_ORDER] for statement in step):
-        connection.execute(statement)
+    run_migrations(connection, 0, _BEFORE_ORDER)
     connection.executemany("INSERT INTO seen_definitions (module, tool, definition, verdict) VALUES (?, ?, ?, ?)", rows)
-    connection.execute(f"PRAGMA user_version = {_BEFORE_ORDER}")
     connection.commit()
     connection.close()
     for _ in range(2):
@@ -166,12 +164,10 @@ async def test_what_a_person_has_accepted_outlives_an_unclean_end_in_any_form_of
 async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_path: Path) -> None:
     """Made by hand, as the version before wrote it."""
     connection = sqlite3.connect(database_path)
-    for statement in (statement for step in MIGRATIONS[:_BEFORE_HOSTS] for statement in step):
-        connection.execute(statement)
+    run_migrations(connection, 0, _BEFORE_HOSTS)
     names = "session_id, owner, user_id, agent_id, model, title, steps, tokens, is_running"
     values = "'s1', 'page', '', 'default', '', 'T', 0, 0, 0"
     connection.execute(f"INSERT INTO chat_sessions ({names}, created_at_ms, last_used_at_ms) VALUES ({values}, 1, 1)")
-    connection.execute(f"PRAGMA user_version = {_BEFORE_HOSTS}")
     connection.commit()
     connection.close()
     async with Database.open(database_path) as database:
@@ -189,9 +185,7 @@ async def test_new_file_has_what_all_steps_lead_to(tmp_path: Path) -> None:
     new_path = tmp_path / "new.sqlite3"
     old_path = tmp_path / "old.sqlite3"
     connection = sqlite3.connect(old_path)
-    for statement in MIGRATIONS[0]:
-        connection.execute(statement)
-    connection.execute("PRAGMA user_version = 1")
+    run_migrations(connection, 0, 1)
     connection.commit()
     connection.close()
     async with Database.open(new_path) as new, Database.open(old_path) as old:
@@ -213,8 +207,7 @@ def read_content(connection: sqlite3.Connection) -> dict[str, object]:
 
 def test_no_table_has_columns_before_those_of_its_key_where_it_has_no_rowid() -> None:
     connection = sqlite3.connect(":memory:")
-    for statement in (statement for step in MIGRATIONS for statement in step):
-        connection.execute(statement)
+    run_migrations(connection, 0)
     made = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL").fetchall()
     tables = [name for name, sql in made if "WITHOUT ROWID" in sql]
     assert "approvals" in tables
