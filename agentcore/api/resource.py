@@ -8,7 +8,7 @@ from agentcore.api.result import Image
 
 ResourceEvent = Literal["log", "progress", "screenshot", "error"]
 Reopening = tuple[str, Mapping[str, Any]]
-"""A tool and its arguments: the call that opens a resource again which ended with the server."""
+"""A tool and its arguments: the call that opens a resource again which ended without being closed."""
 
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "closed"]
 
@@ -25,7 +25,8 @@ class Resource:
         adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
         status: Where it stands in its life.
         last_url: The last address it showed, if it shows addresses. The first that a call makes in place of those that
-            ended with the server, or with a host of a pool, has the address of the first of these.
+            ended without being closed (with the server, their host or their module) has the address of the first of
+            these.
         lost_by: What became of the one whose last address it has, as a clause: `its host 'farm.one' was lost`. Empty:
             that ended with the server, or it has nobody's.
         title: What it calls itself, such as the title of a page.
@@ -34,7 +35,8 @@ class Resource:
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
-        reopening: The call that opens another one in its place, once it has ended with the server; None: nothing does.
+        reopening: The call that opens another one in its place, once it has ended without being closed; None: nothing
+            does.
         keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
     """
 
@@ -128,7 +130,7 @@ class Resources(Protocol):
 
         Args:
             reopening: A tool and its arguments (16 KiB of JSON at most): the call by which a person opens another one
-                in its place, once it has ended with the server. Its tab comes back as closed then, and one click makes
+                in its place, once it has ended without being closed. Its tab stays as closed then, and one click makes
                 the call, whose result names the new resource (`ToolResult.resource_id`, or the one that it acts on).
                 An empty name takes it away.
             icon: An image file of at most 128 KiB; one without data takes the icon away.

@@ -69,7 +69,7 @@ EVENT_TYPES = (
         "resourceId, resourceType, chatSessionId, index, adapterType, status, lastUrl, title, icon, keepRunning, "
         "createdAt, lastUsedAt, host?, lostBy?",
         "A resource was made, has changed, or has ended (`status` is `closed`); `host` is there where it is on another "
-        "machine, `lostBy` where it was lost with its host.",
+        "machine, `lostBy` says what became of one that ended without being closed.",
     ),
     EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
     EventType(

@@ -43,6 +43,7 @@ from agentcore.host.policy.authority import authorise
 from agentcore.host.requirements import Requirements
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
+from agentcore.host.resources.used_indexes import UsedIndexes
 from agentcore.host.review.call_review import CallReview
 from agentcore.host.review.completing import Completed, Completion
 from agentcore.net.url_policy import OwnOrigins
@@ -115,7 +116,7 @@ class Host:
         self.workspace_files = WorkspaceFiles(self.workspace)
         self.events = EventBus()
         self.registry = ToolRegistry()
-        self.resources = ResourceRegistry(self.events)
+        self.resources = ResourceRegistry(self.events, UsedIndexes(store.resource_indexes))
         self.tabs = Tabs(self.events, self.resources, store.tabs)
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
@@ -212,11 +213,11 @@ class Host:
                 await host.policy.restore()
                 await host.sources.restore()
                 await host.definition_review.restore()
+                await host.resources.indexes.restore()
                 if places is not None:
                     places.attach(host)
                 host._watchdog.start()
                 try:
-                    # what ends because the server does was not closed by anybody: the strip stays as it was
                     async with host.tabs.kept():
                         if start:
                             await host.start()
@@ -288,7 +289,10 @@ class Host:
         await self.requirements.stop()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
         await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
+        # what ends because the server does was not closed by anybody
+        self.tabs.stop_following()
         await self.modules.stop()
+        await self.resources.indexes.save()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:
         """End all calls and all resources, reject what waits, and take no more calls; the server stays.

@@ -17,6 +17,7 @@ from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
 from agentcore.store.record.call_row import CallRow, notice
 from agentcore.store.record.record import Record
+from agentcore.store.resource_indexes import ResourceIndexStore
 from agentcore.store.seen_definitions import SeenDefinitions
 from agentcore.store.state.state_dir import StateDir
 from agentcore.store.tab_store import TabStore
@@ -36,6 +37,7 @@ class Store:
     chats: ChatStore
     approvals: ApprovalStore
     tabs: TabStore
+    resource_indexes: ResourceIndexStore
     module_sources: ModuleSources
     mcp_sessions: McpSessionStore
     seen_definitions: SeenDefinitions
@@ -73,6 +75,7 @@ class Store:
                 ChatStore(database),
                 ApprovalStore(database),
                 TabStore(database),
+                ResourceIndexStore(database),
                 ModuleSources(database),
                 McpSessionStore(database),
                 SeenDefinitions(database),

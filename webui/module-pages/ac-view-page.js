@@ -4,7 +4,7 @@ import {Listening} from '../base/listening.js';
 import {componentTitle, moduleList} from '../client/module-list.js';
 import {reopenTab} from '../tabs/reopen-tab.js';
 import {nameOf, resourceTabs} from '../tabs/resource-tabs.js';
-import {href} from '../base/router.js';
+import {href, navigate} from '../base/router.js';
 import {viewTitle} from '../base/view-title.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
@@ -49,6 +49,8 @@ export class AcViewPage extends Localized(LitElement) {
     const tab = resourceTabs.tabs.find(({resource}) => resource.resourceId === resourceId);
     const module = moduleList.find(name);
     viewTitle.say(tab ? nameOf(tab) : module && !resourceId ? componentTitle(module) : '');
+    const next = resourceTabs.replaced(resourceId);
+    if (next) navigate(href(['pages', name, next]), {replace: true});
     const shown = resourceId && resourceTabs.tagOf(resourceId) ? resourceId : '';
     if (shown === this._shown) return;
     this._shown = shown;
@@ -56,13 +58,13 @@ export class AcViewPage extends Localized(LitElement) {
     if (shown) resourceTabs.show(shown).catch(() => {});
   }
 
-  /** A resource that ended with the server: where it was, and one click to open another one there. @param {import('../tabs/resource-tabs.js').ShownTab} shown */
+  /** A resource that ended without being closed: where it was, what became of it, and one click to open another one there. @param {import('../tabs/resource-tabs.js').ShownTab} shown */
   _closed(shown) {
     const {tab, resource} = shown;
     const opening = resourceTabs.opening(tab.tabId);
     return html`
       <ac-empty whole icon="circle-stop" heading=${nameOf(shown)}>
-        <p role="status">${t(opening === 'waiting' ? 'tabs.endedWaiting' : opening ? 'tabs.opening.working' : 'tabs.endedWithServer')}</p>
+        <p role="status">${opening ? t(opening === 'waiting' ? 'tabs.endedWaiting' : 'tabs.opening.working') : tab.closed?.lostBy ? t('tabs.endedLost', {reason: tab.closed.lostBy}) : t('tabs.endedWithServer')}</p>
         ${resource.lastUrl ? html`<p class="url mono">${resource.lastUrl}</p>` : html`<p>${t('tabs.endedWithServerText')}</p>`}
         <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => reopenTab(shown)}>${t('tabs.openAgain')}</button>
         <button slot="actions" @click=${() => resourceTabs.close(tab.tabId)}>${t('tabs.close')}</button>

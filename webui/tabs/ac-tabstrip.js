@@ -126,7 +126,7 @@ export class AcTabstrip extends Localized(LitElement) {
         @dragover=${(/** @type {DragEvent} */ event) => this._drag.over(event, shown)}>
         ${this._renamed === tabId ? this._form(shown, name) : html`
           <a href=${pathOf(shown)} draggable="false" aria-current=${isCurrent(shown) ? 'page' : nothing} aria-describedby="help" tabindex=${isReached ? 0 : -1}
-            title=${[name, resource.lastUrl, resource.status === 'closed' ? t('tabs.openAgainTitle') : ''].filter(Boolean).join('\n')} @click=${() => { if (tab.closed) void reopenTab(shown); }} @focus=${() => { this._focused = tabId; }}
+            title=${[name, resource.lastUrl, titleOfClosed(tab)].filter(Boolean).join('\n')} @click=${() => { if (tab.closed) void reopenTab(shown); }} @focus=${() => { this._focused = tabId; }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, shown)} @dblclick=${() => this._rename(shown)}
             @contextmenu=${(/** @type {Event} */ event) => this._onContextMenu(event, shown)} @auxclick=${(/** @type {MouseEvent} */ event) => this._onAuxClick(event, shown)}>
             <span class="sign">${resource.status === 'starting' || opening ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-resource-icon .resource=${resource} .module=${module} .from=${tab.closed ? `/api/tabs/${tabId}` : ''}></ac-resource-icon>`}</span>
@@ -326,6 +326,12 @@ function isCurrent({resource}) {
 /** @param {ShownTab | undefined} shown */
 function pathOf(shown) {
   return shown ? href(['pages', shown.module.name, shown.resource.resourceId]) : '';
+}
+
+/** What a click does to a tab whose resource has ended, and why that ended; empty: it lives. @param {ShownTab['tab']} tab */
+function titleOfClosed({closed}) {
+  if (!closed) return '';
+  return closed.lostBy ? t('tabs.openAgainLost', {reason: closed.lostBy}) : t('tabs.openAgainTitle');
 }
 
 /** The tab that was at the front last. */

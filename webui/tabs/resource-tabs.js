@@ -18,9 +18,9 @@ import {Store} from '../base/store.js';
  * @property {string} [host]  the host on another machine where it is; left out: the server
  */
 /**
- * What stays of a resource that ended with the server, and the call that opens another one in its place.
+ * What stays of a resource that ended without being closed, and the call that opens another one in its place.
  * @typedef {{resourceType: string, chatSessionId: string, index: number, title: string | null, lastUrl: string | null,
- *   icon: string | null, tool: string, arguments: Record<string, unknown>}} Closed
+ *   icon: string | null, tool: string, arguments: Record<string, unknown>, lostBy: string}} Closed
  */
 /** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number, closed: Closed | null}} Tab */
 /** A tab with its resource, one that is closed with how that was. @typedef {{tab: Tab, resource: Resource, module: import('../client/module-list.js').Module}} ShownTab */
@@ -38,6 +38,8 @@ class ResourceTabs extends Store {
     this._isStale = false;
     /** Closed tabs that are being opened again: `working`, or `waiting` for a person. @type {Map<string, 'working' | 'waiting'>} */
     this._opening = new Map();
+    /** Resources whose tabs have become others', which are in their place. @type {Map<string, string>} */
+    this._replaced = new Map();
     client.on('resource.stateChanged', (resource) => this._put(resource));
     client.on('tabs.changed', () => void this.load());
     client.on('events.reset', () => void this.load());
@@ -63,6 +65,11 @@ class ResourceTabs extends Store {
   /** The host on another machine where a resource is; empty: it is the server. @param {string} resourceId */
   hostOf(resourceId) {
     return this._resources.get(resourceId)?.host ?? '';
+  }
+
+  /** The resource that has taken the tab of one that ended. @param {string} resourceId @returns {string | undefined} */
+  replaced(resourceId) {
+    return this._replaced.get(resourceId);
   }
 
   /** Load what there is; while it loads, further requests are one more load. */
@@ -147,12 +154,21 @@ class ResourceTabs extends Store {
       try {
         const [{resources}, {tabs}] = await Promise.all([client.get('/api/resources'), client.get('/api/tabs')]);
         this._resources = new Map(resources.map((/** @type {Resource} */ resource) => [resource.resourceId, resource]));
+        this._noteReplaced(tabs);
         this._tabs = tabs;
         this.isLoaded = true;
         this.notify();
       } catch {
         // the connection's own state tells that the server is away, and its return loads this again
       }
+    }
+  }
+
+  /** @param {Tab[]} tabs  as they are now */
+  _noteReplaced(tabs) {
+    for (const {tabId, resourceId} of tabs) {
+      const former = this._tabs.find((tab) => tab.tabId === tabId)?.resourceId;
+      if (former && former !== resourceId) this._replaced.set(former, resourceId);
     }
   }
 

@@ -62,7 +62,7 @@ class Calls:
     ) -> None:
         self._limits, self._record, self._approvals = limits, store.record, approvals
         self._explain = explain
-        services = CallServices(workspace, store, events, resources, conversation, self.call, places)
+        self._services = services = CallServices(workspace, store, events, resources, conversation, self.call, places)
         self.preparation = Preparation(registry, services)
         self.permission = Permission(policy, approvals, self.preparation, workspace)
         self._execution = Execution(registry, self.preparation, self.permission, services, limits)
@@ -109,6 +109,8 @@ class Calls:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             outcome = CallOutcome(call.id, error=defect(call, exc))
         outcome.resource_id = self._settlement.resource_of(call, outcome)
+        # what the call made is nobody else's before its caller knows of it
+        await self._services.resources.indexes.save()
         approval = None if call.ruling is None else call.ruling.approval
         if approval is not None:
             outcome.edited_arguments = call.edited_arguments

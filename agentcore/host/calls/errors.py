@@ -75,6 +75,15 @@ def unreachable(call: Call, use: ResourceUse, named: str, reason: str = "") -> T
     return ToolError(use.not_found, message, untrusted=bool(reason), **context)
 
 
+def target_gone(resource_id: str) -> ToolError:
+    """What ends a call that waited for a person while what it was to act on ended."""
+    message = (
+        f"{resource_id!r}, on which this call was to act, ended while the call waited; nothing was done. Look at what"
+        " is there now, and call it again"
+    )
+    return ToolError("resource_not_found", message, resource_id=resource_id)
+
+
 def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
     """What ends a call that would run on another machine than the one that was looked at, and maybe approved.
 

@@ -12,7 +12,7 @@ from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
-from agentcore.host.calls.errors import on_other_host
+from agentcore.host.calls.errors import on_other_host, target_gone
 from agentcore.host.calls.prepare import Preparation
 from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
@@ -132,6 +132,10 @@ class Permission:
             raise on_other_host(prepared.tool.module.host, pending.request.host, is_approved=True)
         elif not pending.is_for(prepared.digest, prepared.tool.definition, call.session_id):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
+        elif not _has_its_target(pending, prepared):
+            gone = target_gone(str(pending.request.resource_id))
+            await pending.withdraw(gone.message)  # nobody is to be asked about what cannot run
+            raise gone
         if approver is not None:
             await self._approvals.decide(call.id, await approver(pending.request))
         elif request.waits_for_approval:
@@ -183,6 +187,14 @@ class Permission:
         assert call.ruling is not None  # noqa: S101 - a person has just decided
         call.ruling = call.ruling._replace(policy_version=None)  # what the policy decided was about other arguments
         return edited
+
+
+def _has_its_target(pending: PendingApproval, prepared: PreparedCall) -> bool:
+    """Whether a call that waits would act on what was shown; what a person has edited is looked at when it runs."""
+    shown = pending.request
+    if shown.resource_id is None or shown.arguments_digest != pending.asked_digest:
+        return True
+    return prepared.resource is not None and prepared.resource.resource_id == shown.resource_id
 
 
 def _unanswered(pending: PendingApproval) -> ToolError:

@@ -53,6 +53,7 @@ class Execution:
         if resource is None:
             return await self._enter(call, prepared)
         resources.begin(resource)
+        await resources.indexes.save()
         # a call that is made from inside the turn of its resource would wait for itself
         if use is None or use.skip_queue or call.is_inside_turn_of(resource):
             return await self._enter(call, prepared)

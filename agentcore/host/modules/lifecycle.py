@@ -267,7 +267,7 @@ class Lifecycle:
         self._mark(record, "failed", reason)
         self._registry.hosted.pop(record.name, None)
         self.merge()
-        await self._services.resources.release_owned(record.name, reason)
+        await self._services.resources.release_owned(record.name, reason, lost_by=f"its host {record.host!r} was lost")
         await self._release(record)
 
     # -- stopping ----------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ class Lifecycle:
             return
         stopping = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)
-        await self._services.resources.release_owned(record.name)
+        await self._services.resources.release_owned(record.name, lost_by=f"module {record.name!r} was stopped")
         await self._release(record)
         await self._rest(record.name)
         self._mark(record, "stopped")
@@ -376,7 +376,7 @@ class Lifecycle:
         """Take back what a module had whose place has ended: its calls and its resources have ended with it."""
         self._mark(record, "failed", reason)
         self.merge()
-        await self._services.resources.release_owned(record.name, reason)
+        await self._services.resources.release_owned(record.name, reason, lost_by=f"its host was lost ({reason})")
         await self._release(record)
 
     def with_dependents(self, names: Sequence[str]) -> list[str]:

@@ -21,10 +21,12 @@ class LastSeen(BaseModel):
     icon: Annotated[str | None, Field(description="Changes with the picture at `/api/tabs/{id}/icon`.")] = None
     tool: Annotated[str, Field(description="The tool that opens another one in its place …")]
     arguments: Annotated[dict[str, Any], Field(description="… with these arguments, in its session.")]
+    host: Annotated[str, Field(description="The host or pool where it was; empty: the server.")] = ""
+    lost_by: Annotated[str, Field(description="What became of it; empty: it ended with the server.")] = ""
 
     @classmethod
-    def of(cls, resource: Resource) -> Self | None:
-        """What stays of a resource; None: nothing opens another one."""
+    def of(cls, resource: Resource, host: str) -> Self | None:
+        """What stays of a resource on a host; None: nothing opens another one."""
         if resource.reopening is None:
             return None
         tool, arguments = resource.reopening
@@ -37,4 +39,5 @@ class LastSeen(BaseModel):
             icon=resource.icon_id or None,
             tool=tool,
             arguments=dict(arguments),
+            host=host,
         )

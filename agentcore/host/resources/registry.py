@@ -29,7 +29,9 @@ from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.declarations.hosted_names import host_in, pool_of
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
+from agentcore.host.resources.last_seen import LastSeen
 from agentcore.host.resources.turns import Entry, OnRelease, enter, leave, not_found, wake_all
+from agentcore.host.resources.used_indexes import UsedIndexes
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
@@ -57,22 +59,22 @@ class _Ended(NamedTuple):
 
     Args:
         lost_by: See `Resource.lost_by`.
-        pool: Only one in this pool is in its place; empty: one anywhere.
+        host: Only one on this host or in this pool is in its place; empty: one at the server.
     """
 
     last_url: str | None
     lost_by: str = ""
-    pool: str = ""
+    host: str = ""
 
 
 class ResourceRegistry:
     """All living resources, whose they are, and whose turn it is."""
 
-    def __init__(self, events: EventBus) -> None:
+    def __init__(self, events: EventBus, indexes: UsedIndexes | None = None) -> None:
         self._events = events
+        self.indexes = indexes or UsedIndexes()
         self._entries: dict[str, Entry] = {}
         self._planned: dict[tuple[str, str], dict[str, Entry]] = {}
-        self._next_index: dict[tuple[str, str], int] = {}
         self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
         self._ended: dict[tuple[str, str], dict[int, _Ended]] = {}
 
@@ -91,8 +93,7 @@ class ResourceRegistry:
         entry = self._make(owner, resource_type, session_id)
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
-        self._entries[entry.resource.resource_id] = entry
-        self._changed(entry.resource)
+        self._live(entry)
         return entry.resource
 
     def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
@@ -108,7 +109,10 @@ class ResourceRegistry:
         if entry is None:
             entry = self._make(owner, resource_type, session_id)
             entry.is_planned = True
-            entry.resource.last_url, entry.resource.lost_by, _ = self._take_ended(series, owner)
+            index, ended = self._take_ended(series, owner)
+            entry.resource.last_url = ended.last_url
+            entry.resource.lost_by = ended.lost_by
+            entry.replaces = None if index is None else _id_of(series, index)
             self._planned.setdefault(series, {})[host] = entry
         return entry.resource
 
@@ -133,8 +137,7 @@ class ResourceRegistry:
             del self._planned[series]
         resource.status = "starting"
         resource.created_at_ms = _now_ms()
-        self._entries[resource.resource_id] = entry
-        self._changed(resource)
+        self._live(entry)
 
     def settle(self, resource: Resource, *, is_used: bool) -> None:
         """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
@@ -169,9 +172,8 @@ class ResourceRegistry:
         if resource.resource_id != _id_of(series, resource.index) or (entry is not None and entry.owner != owner):
             raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
         if entry is None:
-            entry = self._entries[resource.resource_id] = Entry(resource, owner, on_release)
-            self._next_index[series] = max(self._next_index.get(series, 0), resource.index + 1)
-            self._changed(resource)
+            entry = Entry(resource, owner, on_release)
+            self._live(entry)
         return entry.resource
 
     def owner_of(self, resource_id: str) -> str | None:
@@ -191,7 +193,7 @@ class ResourceRegistry:
 
     def next_index(self, session_id: str, resource_type: str) -> int:
         """The index of the resource of this type that the session gets next."""
-        return self._next_index.get((session_id, resource_type), 0)
+        return self.indexes.next((session_id, resource_type))
 
     def get(self, resource_id: str, owner: str | None = None) -> Resource:
         """The resource; with `owner`, only if it is that module's.
@@ -201,44 +203,61 @@ class ResourceRegistry:
         """
         return self._find(resource_id, owner).resource
 
-    def note_ended(self, resource_type: str, session_id: str, index: int, last_url: str | None) -> None:
-        """Note one that ended with an earlier server: its id is given no more.
+    def note_ended(self, seen: LastSeen) -> None:
+        """Note one that ended with an earlier server, or before that did: its id is given no more.
 
-        The first that a call makes for the session has the last address of the first that ended.
+        The first that a call makes for the session on the same host has the last address of the first that ended.
         """
-        series = (session_id, resource_type)
-        self._next_index[series] = max(self._next_index.get(series, 0), index + 1)
-        self._ended.setdefault(series, {})[index] = _Ended(last_url)
-        ended = Resource(_id_of(series, index), resource_type, session_id, index)
+        series = (seen.chat_session_id, seen.resource_type)
+        self.indexes.note(series, seen.index)
+        self._ended.setdefault(series, {})[seen.index] = _Ended(seen.last_url, seen.lost_by, seen.host)
+        ended = Resource(_id_of(series, seen.index), seen.resource_type, seen.chat_session_id, seen.index)
         self._gone.append(_Gone.of(ended, _ENDED.format(ended.resource_id)))
 
-    def note_lost(self, owner: str, lost_by: str, pool: str) -> None:
-        """Note that what a module has is lost with its host, before it is released.
+    def note_lost(self, owner: str, lost_by: str) -> None:
+        """Note that what a module has ends without being closed, before it is released.
 
-        What says how another is opened has its place taken, in the pool, by the first that a call makes for the
-        session; the event of its end says `lostBy`.
+        What says how another is opened has its place taken, on the same host or in the same pool, by the first that a
+        call makes for the session; the event of its end says `lostBy`.
         """
         for entry in self._entries.values():
-            resource = entry.resource
-            if entry.owner == owner and resource.reopening is not None and not entry.lost_by:
-                entry.lost_by = lost_by
-                series = (resource.session_id, resource.resource_type)
-                self._ended.setdefault(series, {})[resource.index] = _Ended(resource.last_url, lost_by, pool)
+            if entry.owner == owner:
+                self._note_lost(entry, lost_by)
+
+    def _note_lost(self, entry: Entry, lost_by: str) -> None:
+        resource = entry.resource
+        if resource.reopening is None or entry.lost_by:
+            return
+        entry.lost_by = lost_by[:REASON_CHARS]
+        host = pool_of(host_in(entry.owner))
+        series = (resource.session_id, resource.resource_type)
+        self._ended.setdefault(series, {})[resource.index] = _Ended(resource.last_url, entry.lost_by, host)
 
     def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
         """Nothing is to take the place of this one any more."""
         self._ended.get((session_id, resource_type), {}).pop(index, None)
 
-    def _take_ended(self, series: tuple[str, str], owner: str) -> _Ended:
-        """The first that ended, once: whatever is made from now on begins anew."""
-        for entry in self._planned.get(series, {}).values():
-            entry.resource.last_url, entry.resource.lost_by = None, ""
-        pool = pool_of(host_in(owner))
+    def replaced_by(self, resource_id: str) -> str | None:
+        """The id of the one that has ended and in whose place this one is; None: it is in the place of none."""
+        entry = self._entries.get(resource_id)
+        return None if entry is None else entry.replaces
+
+    def _take_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
+        """The first that ended on the owner's host, and its index, once: whatever is made from now on begins anew."""
+        host = pool_of(host_in(owner))
+        for each, entry in self._planned.get(series, {}).items():
+            if pool_of(each) == host:
+                entry.resource.last_url = None
+                entry.resource.lost_by = ""
+                entry.replaces = None
         ended = self._ended.pop(series, {})
-        fitting = {index: each for index, each in ended.items() if each.pool in ("", pool)}
+        fitting = {index: each for index, each in ended.items() if each.host == host}
         if len(fitting) < len(ended):
             self._ended[series] = {index: each for index, each in ended.items() if index not in fitting}
-        return fitting[min(fitting)] if fitting else _Ended(None)
+        if not fitting:
+            return None, _Ended(None)
+        index = min(fitting)
+        return index, fitting[index]
 
     def list(
         self,
@@ -352,11 +371,18 @@ class ResourceRegistry:
         finally:
             leave(entry)
 
-    async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
-        """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored."""
+    async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
+        """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored.
+
+        Args:
+            reason: See `agentcore.api.resource.Resources`.
+            lost_by: What became of it, where nobody closed it; see `note_lost`.
+        """
         entry = self._entries.get(resource_id)
         if entry is None or owner not in (None, entry.owner):
             return
+        if lost_by:
+            self._note_lost(entry, lost_by)
         del self._entries[resource_id]
         if reason:
             self._gone.append(_Gone.of(entry.resource, reason))
@@ -371,8 +397,15 @@ class ResourceRegistry:
                 log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
         self._changed(entry.resource, entry.lost_by)
 
-    async def release_owned(self, owner: str, reason: str = "") -> None:
-        """End all resources of a module, and forget those that were planned for it."""
+    async def release_owned(self, owner: str, reason: str = "", *, lost_by: str) -> None:
+        """End all resources of a module that nobody closed, and forget those that were planned for it.
+
+        Args:
+            reason: As of `release`.
+            lost_by: What became of them, as a clause: `its host 'laptop' was lost`.
+        """
+        # all of them before the first has ended: from now on, what a call makes is in the place of these
+        self.note_lost(owner, lost_by)
         for series, planned in list(self._planned.items()):
             left = {host: entry for host, entry in planned.items() if entry.owner != owner}
             if left:
@@ -393,8 +426,7 @@ class ResourceRegistry:
                 f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
                 limit=RESOURCES_PER_SESSION,
             )
-        index = self._next_index.get(series, 0)
-        self._next_index[series] = index + 1
+        index = self.indexes.take(series)
         now = _now_ms()
         resource = Resource(
             _id_of(series, index),
@@ -405,6 +437,12 @@ class ResourceRegistry:
             last_used_at_ms=now,
         )
         return Entry(resource, owner)
+
+    def _live(self, entry: Entry) -> None:
+        resource = entry.resource
+        self._entries[resource.resource_id] = entry
+        self.indexes.note((resource.session_id, resource.resource_type), resource.index)
+        self._changed(resource)
 
     def _find(self, resource_id: str, owner: str | None = None) -> Entry:
         entry = self._entries.get(resource_id)

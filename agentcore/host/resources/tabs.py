@@ -1,14 +1,14 @@
 """The strip of tabs: one for each living resource that was not put out of sight, in an order that a person chose.
 
-A resource that ended with the server, or was lost with a host of a pool, leaves its tab behind, as closed, if its
-module said how another one is opened.
+A resource that ends without being closed – with the server, its host or its module – leaves its tab behind, as closed,
+if its module said how another one is opened. What is opened in its place has that tab.
 """
 
 import asyncio
 import secrets
 import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ import structlog
 from agentcore.api import Image, Resource
 from agentcore.bounds import CLOSED_TABS
 from agentcore.errors import ToolError
+from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.events import Event, EventBus
 from agentcore.host.resources.last_seen import LastSeen
 from agentcore.host.resources.registry import ResourceRegistry
@@ -39,7 +40,7 @@ class Tab:
         is_pinned: It stands before those that are not, and closing it leaves the resource alone.
         last_active_at_ms: When it was last brought to the front, in milliseconds since 1970.
         last_seen: What stays of its resource; None: nothing opens another one.
-        is_closed: Its resource ended with an earlier server, or was lost with its host.
+        is_closed: Its resource ended without being closed.
     """
 
     tab_id: str
@@ -77,6 +78,7 @@ class Tabs:
         self._known: set[str] = set()
         self._icons: dict[str, IconRow] = {}
         self._unsaved = asyncio.Event()
+        self._stop_listening: Callable[[], None] = _do_nothing
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
@@ -84,17 +86,22 @@ class Tabs:
         rows, icons = await self._store.load()
         self._tabs = [_read(row) for row in rows]
         self._icons = {icon.icon_id: icon for icon in icons}
-        stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
+        self._stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
         # not in a TaskGroup, which would wrap what the body raises: this function ends it, and waits
         saving = asyncio.create_task(self._save_what_follows(), name="tabs:save")
         try:
             yield
         finally:
-            stop_listening()
+            self.stop_following()
             saving.cancel()
             await asyncio.wait((saving,))
             if self._unsaved.is_set():
                 await self._save_now()
+
+    def stop_following(self) -> None:
+        """Leave the strip as it is now: what ends from here on ends because the server does. May be called twice."""
+        self._stop_listening()
+        self._stop_listening = _do_nothing
 
     async def close_dead(self, *, may_come_back: bool = False) -> None:
         """Close tabs whose resources did not come back with the modules; those last used stay, to be opened again.
@@ -115,7 +122,7 @@ class Tabs:
         for tab in (*kept, *hidden):
             tab.is_closed = True
             if (seen := tab.last_seen) is not None:
-                self._resources.note_ended(seen.resource_type, seen.chat_session_id, seen.index, seen.last_url)
+                self._resources.note_ended(seen)
         await self._changed()
 
     def in_order(self) -> list[Tab]:
@@ -248,36 +255,70 @@ class Tabs:
         return min(wanted, pinned) if tab.is_pinned else max(wanted, pinned)
 
     def _follow(self, event: Event) -> None:
-        """Give a new resource its tab, and take away the tab of one that went."""
-        resource_id, is_gone = event.data["resourceId"], event.data["status"] == "closed"
+        """Give a new resource its tab, and take away or close the tab of one that went."""
+        resource_id = event.data["resourceId"]
+        if event.data["status"] == "closed":
+            has_changed = self._follow_end(resource_id, event.data.get("lostBy", ""))
+        else:
+            has_changed = self._follow_life(resource_id)
+        if has_changed:
+            self._unsaved.set()
+            self._events.publish("tabs.changed", {})
+
+    def _follow_end(self, resource_id: str, lost_by: str) -> bool:
+        """See what becomes of the tab of a resource that has gone; says whether the strip is another one."""
+        self._known.discard(resource_id)
+        tab = self._of(resource_id)
+        if tab is None:
+            return False
+        if not lost_by or tab.last_seen is None:
+            self._tabs.remove(tab)
+            return True
+        tab.is_closed = True
+        tab.last_seen = tab.last_seen.model_copy(update={"lost_by": lost_by})
+        self._drop_oldest_closed()
+        return True
+
+    def _follow_life(self, resource_id: str) -> bool:
+        """See to the tab of a resource that lives; says whether the strip is another one."""
         is_new = resource_id not in self._known
         tab = self._of(resource_id)
-        if is_gone:
-            self._known.discard(resource_id)
-        else:
-            self._known.add(resource_id)
-        if is_gone and tab is not None and event.data.get("lostBy") and tab.last_seen is not None:
-            tab.is_closed = True
-        elif is_gone and tab is not None:
-            self._tabs.remove(tab)
-        elif is_new and not is_gone and tab is None:
+        former = None if tab is not None else self._of(self._resources.replaced_by(resource_id) or "")
+        if former is not None and former.is_closed:
+            resource = self._resources.get(resource_id)
+            if resource.status == "starting" and resource.reopening is None:
+                return False  # it may come to nothing, and then the tab stays what it is
+            former.resource_id = resource_id
+            tab = former
+        self._known.add(resource_id)
+        if tab is None and is_new:
             self._remember(self._add(resource_id))
-        elif not is_gone and tab is not None and tab.is_closed:
-            tab.is_closed = False
+            return True
+        if tab is None:
+            return False
+        if not tab.is_closed:
+            if self._remember(tab):
+                self._unsaved.set()
+            return False
+        tab.is_closed = False
+        if (seen := tab.last_seen) is not None:
+            self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
+        self._remember(tab)
+        return True
+
+    def _drop_oldest_closed(self) -> None:
+        """Keep as many closed tabs as `close_dead` does; those of resources that nothing opens again count apart."""
+        closed = [tab for tab in self._tabs if tab.is_closed and tab.last_seen is not None]
+        closed.sort(key=lambda tab: tab.last_active_at_ms, reverse=True)
+        for tab in closed[CLOSED_TABS:]:
+            self._tabs.remove(tab)
             if (seen := tab.last_seen) is not None:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
-            self._remember(tab)
-        else:
-            if not is_gone and tab is not None and self._remember(tab):
-                self._unsaved.set()
-            return
-        self._unsaved.set()
-        self._events.publish("tabs.changed", {})
 
     def _remember(self, tab: Tab) -> bool:
         """Take note of how a tab's resource is now; says whether that is another than before."""
         resource = self._resources.get(tab.resource_id)
-        seen = LastSeen.of(resource)
+        seen = LastSeen.of(resource, pool_of(self._resources.host_of(tab.resource_id) or ""))
         if seen == tab.last_seen:
             return False
         tab.last_seen = seen
@@ -344,6 +385,10 @@ def _read(row: TabRow) -> Tab:
 
 def _session(tab: Tab) -> str:
     return tab.last_seen.chat_session_id if tab.last_seen is not None else ""
+
+
+def _do_nothing() -> None:
+    """Nothing is followed."""
 
 
 def _now_ms() -> int:

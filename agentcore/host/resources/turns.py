@@ -14,7 +14,13 @@ OnRelease = Callable[[Resource], Awaitable[None]]
 
 @dataclass(eq=False)
 class Entry:
-    """A resource with its owner and its queue; `busy`: somebody has its turn; `lost_by`: what took its host."""
+    """A resource with its owner and its queue.
+
+    Args:
+        busy: Somebody has its turn.
+        lost_by: What became of it, where it ends without being closed.
+        replaces: The id of the one that has ended and in whose place it is.
+    """
 
     resource: Resource
     owner: str
@@ -23,6 +29,7 @@ class Entry:
     is_used: bool = False
     busy: bool = False
     lost_by: str = ""
+    replaces: str | None = None
     queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 

@@ -325,12 +325,17 @@ class Machine:
         for record in self.records():
             for each in self._host.resources.list(owner=record.name):
                 if each.resource_type == kind or (not kind and each.resource_type not in named):
-                    self._background.start(self._host.resources.release(each.resource_id, record.name, reason))
+                    self._background.start(
+                        self._host.resources.release(each.resource_id, record.name, reason, lost_by=reason)
+                    )
 
     def _lose(self, reason: str) -> None:
         """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
         self._lost_instance, self._instance = self._instance, ""
         self._end_timers()
+        for record in self.records():
+            # at once: the next that a call makes is in the place of what was there
+            self._host.resources.note_lost(record.name, f"its host {self.name!r} was lost")
         self.calls.end(reason)
         self.miss()
         self._background.start(self._lose_modules(reason))

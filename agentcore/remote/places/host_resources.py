@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 _RESOURCES = 1_000
 _KEYS = 100
 _RELEASES = 1_000
+_ENDED_AWAY = "it ended while its host had no connection to the server"
 _RELEASE_SECONDS = 10.0
 
 
@@ -75,7 +76,7 @@ class HostResources:
         for each in self._resources.list(owner=owner):
             if each.resource_id not in living and each.resource_id not in self._releasing:
                 self._releasing.add(each.resource_id)
-                self._later(self._released(each.resource_id, owner, "it ended meanwhile"))
+                self._later(self._released(each.resource_id, owner, "it ended meanwhile", lost_by=_ENDED_AWAY))
 
     def _take(self, told: messages.HeldResource) -> None:
         """Know a resource of a module that has gone on without a server, as it is now."""
@@ -152,9 +153,9 @@ class HostResources:
             self._releasing.add(told.resource_id)
             self._later(self._released(told.resource_id, owner, told.reason))
 
-    async def _released(self, resource_id: str, owner: str, reason: str) -> None:
+    async def _released(self, resource_id: str, owner: str, reason: str, *, lost_by: str = "") -> None:
         try:
-            await self._resources.release(resource_id, owner, reason)
+            await self._resources.release(resource_id, owner, reason, lost_by=lost_by)
         finally:
             self._releasing.discard(resource_id)
 

@@ -13,7 +13,6 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.declarations.hosted_names import hosted_name, member_name
 from agentcore.host.host import Host
-from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlaceReport
 from agentcore.remote.machines.calls import host_away
 from agentcore.remote.machines.machine import Machine
@@ -192,18 +191,8 @@ class PoolMember(Machine):
             if name not in review.modules_of(self._pool.name):
                 await review.accept(name, await asyncio.to_thread(definitions_in, each))
 
-    def _lose(self, reason: str) -> None:
-        for record in self.records():
-            self._note_lost(record)
-        super()._lose(reason)
-
     async def _let_go_of(self, name: str, reason: str) -> None:
-        self._note_lost(self._modules[name].record)
         await super()._let_go_of(name, f"{reason}; what was open there is lost: name none, for a new one")
-
-    def _note_lost(self, record: ModuleRecord) -> None:
-        """The next that a call makes is in the place of what this module had, on whichever host of the pool."""
-        self._host.resources.note_lost(record.name, f"its host {self.name!r} was lost", self._pool.name)
 
     async def _look_after(self, link: HostLink) -> None:
         self._pool.member_changed()

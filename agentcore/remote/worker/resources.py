@@ -84,18 +84,17 @@ class HeldResources(ResourceRegistry):
         found = self.get(resource_id, owner)
         self._line.tell({"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)})
 
-    async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
+    async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
         """See `ResourceRegistry.release`."""
         is_here = any(each.resource_id == resource_id for each in self.list(owner=owner))
-        await super().release(resource_id, owner, reason)
+        await super().release(resource_id, owner, reason, lost_by=lost_by)
         if is_here:
             self._line.tell({"type": "resource.release", "resourceId": resource_id, "reason": reason})
 
     def note_next(self, session_id: str, indexes: Mapping[str, int]) -> None:
         """Take what the server says of the next free index of each type in a session."""
         for resource_type, index in indexes.items():
-            series = (session_id, resource_type)
-            self._next_index[series] = max(self._next_index.get(series, 0), index)
+            self.indexes.skip_to((session_id, resource_type), index)
 
     def take(self, owner: str, told: Resource, *, runs: bool) -> Resource:
         """The resource that a call acts on: as it is here, else as the server says.

@@ -48,7 +48,7 @@ class TabView(StrictWireModel):
     created_at: int
     last_active_at: int
     closed: Annotated[
-        LastSeen | None, Field(description="Its resource ended with an earlier server: how it was, and how to open it.")
+        LastSeen | None, Field(description="Its resource ended without being closed: how it was, and how to open it.")
     ]
 
 

@@ -485,6 +485,30 @@ _REPAIR: tuple[Statement, ...] = (
     """,
 )
 
+_RESOURCE_INDEXES = (
+    # the index that the next resource of a type gets in a session
+    """
+    CREATE TABLE resource_indexes (
+        session_id TEXT NOT NULL,
+        resource_type TEXT NOT NULL,
+        next_index INTEGER NOT NULL,
+        PRIMARY KEY (session_id, resource_type)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # as far as the record knows of those from before; an id is the type, the session and the index
+    """
+    INSERT INTO resource_indexes (session_id, resource_type, next_index)
+    SELECT session_id, substr(resource_id, 1, cut - 1), max(CAST(number AS INTEGER)) + 1 FROM (
+        SELECT session_id, resource_id, cut, substr(resource_id, cut + length(session_id) + 2) AS number FROM (
+            SELECT session_id, resource_id, instr(resource_id, '_' || session_id || '_') AS cut
+            FROM record WHERE resource_id IS NOT NULL
+        )
+    )
+    WHERE cut > 1 AND number <> '' AND number NOT GLOB '*[^0-9]*' AND length(number) < 10
+    GROUP BY 1, 2
+    """,
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -510,6 +534,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _OTHER_MACHINES,
     _USED_TWICE,
     _REPAIR,
+    _RESOURCE_INDEXES,
 )
 """The statements of each step, in order."""
 

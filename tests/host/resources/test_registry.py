@@ -354,7 +354,7 @@ def test_one_that_is_lost_with_its_host_has_its_place_taken_in_its_pool_alone():
     lost = registry.create("farm.one/pages", "page", "s")
     registry.update(lost.resource_id, last_url="http://a/", reopening=("act", {}))
     shell = registry.create("farm.one/pages", "shell", "s")
-    registry.note_lost("farm.one/pages", "its host 'farm.one' was lost", "farm")
+    registry.note_lost("farm.one/pages", "its host 'farm.one' was lost")
     for owner in ("pages", "laptop/pages", "barn.one/pages"):
         made = registry.plan(owner, "page", "s")
         assert (made.last_url, made.lost_by) == (None, ""), owner
@@ -362,6 +362,6 @@ def test_one_that_is_lost_with_its_host_has_its_place_taken_in_its_pool_alone():
     assert (made.last_url, made.lost_by) == ("http://a/", "its host 'farm.one' was lost")
     assert registry.plan("farm.two/pages", "shell", "s").lost_by == ""
     assert registry.plan("farm.three/pages", "page", "s").lost_by == ""
-    asyncio.run(registry.release_owned("farm.one/pages"))
+    asyncio.run(registry.release_owned("farm.one/pages", lost_by="it ended"))
     ends = {each["resourceId"]: each.get("lostBy") for each in heard if each["status"] == "closed"}
     assert ends == {lost.resource_id: "its host 'farm.one' was lost", shell.resource_id: None}

@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
-from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api.context import Principal
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
+from agentcore.host.approvals.queue import Verdict
 from agentcore.host.calls.call import CallRequest
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON
@@ -49,6 +52,19 @@ class Stations(Module):
         """Use one until it goes."""
         self.is_held.set()
         await asyncio.Event().wait()
+
+    @tool(resource=ResourceUse("station", create=True))
+    async def visit_station(self, ctx: ToolContext) -> ToolResult:
+        """Look where the session's one is."""
+        at = ctx.resource
+        self.runtime.resources.adopt(at.resource_id, self._on_release)
+        self.runtime.resources.update(at.resource_id, status="ready", reopening=("open_station", {}))
+        return ToolResult(at.resource_id, [at.last_url, at.lost_by])
+
+    @tool(resource=ResourceUse("station", create=True))
+    async def fail_station(self, ctx: ToolContext) -> None:
+        """Fail before there is one."""
+        raise ToolError("broken", "it broke")
 
     async def _on_release(self, resource) -> None:
         self.released.append(resource.resource_id)
@@ -332,11 +348,94 @@ async def test_order_pins_and_names_outlive_the_server_for_what_is_there_again(r
         await host.tabs.change(c.tab_id, before=a.tab_id, title="Third")
         return [tab.to_json() for tab in host.tabs.in_order()]
 
-    async def look(host):
+    async def come_back(host):
+        """As they do on a host that went on without the server."""
+        for session in ("a", "b", "c", "d"):
+            host.resources.admit("stations", Resource(f"station_{session}_0", "station", session, 0))
         return [tab.to_json() for tab in host.tabs.in_order()]
 
-    before = await run(Stations(("a", "b", "c", "d")), arrange)
+    before = await run(Stations(("a", "b", "c", "d"), opens_again=True), arrange)
     assert ids(before) == [f"station_{session}_0" for session in ("d", "c", "a", "b")]
-    assert await run(Stations(("a", "b", "c", "d")), look) == before
-    assert await run(Stations(("b", "d")), look) == [before[0], before[3]]
-    assert await run(Stations(), look) == []
+    assert await run(Stations(opens_again=True), come_back) == before
+
+
+MODEL = Principal("mcp", "s1")
+VISIT = CallRequest("visit_station", {}, MODEL, session_id="s1")
+
+
+async def test_call_that_waited_for_a_resource_that_ended_with_the_server_is_refused(run):
+    """It does not run on the one that is opened in the place of that, nor does anybody go on being asked about it."""
+
+    async def begin(host):
+        await open_at(host, "https://a.example/")
+        waiting = await host.call(VISIT)
+        assert (waiting.error.type, waiting.resource_id) == ("approval_required", "station_s1_0")
+        return waiting.call_id
+
+    async def approve(host):
+        await host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        refused = await host.call(replace(VISIT, call_id=call_id))
+        assert (refused.error.type, refused.error.context) == ("resource_not_found", {"resource_id": "station_s1_0"})
+        assert host.approvals.find(call_id) is None
+        assert host.resources.list() == []
+        assert (await host.call(replace(VISIT, principal=PERSON))).result.blocks()[0].text == "station_s1_1"
+
+    call_id = await run(Stations(opens_again=True), begin)
+    await run(Stations(opens_again=True), approve)
+
+
+async def test_call_that_waited_for_a_resource_that_was_yet_to_be_made_runs_after_a_restart(run):
+    async def begin(host):
+        waiting = await host.call(VISIT)
+        assert (waiting.error.type, waiting.resource_id) == ("approval_required", "station_s1_0")
+        return waiting.call_id
+
+    async def approve(host):
+        await host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        ran = await host.call(replace(VISIT, call_id=call_id))
+        assert (ran.ok, ran.resource_id) == (True, "station_s1_0")
+
+    call_id = await run(Stations(), begin)
+    await run(Stations(), approve)
+
+
+async def test_resource_that_ends_with_its_module_keeps_its_tab_which_the_next_one_takes(bare_server, stations):
+    """For a module that is reloaded as for one that is stopped: address, pin, name and what became of it."""
+    stations.opens_again = True
+    await bare_server.call("open_station", {"url": "https://a.example/"}, session_id="s1")
+    (tab,) = await tabs_of(bare_server)
+    await change(bare_server, tab, pinned=True, title="Mine")
+    await bare_server.host.modules.disable("stations")
+    (closed,) = await tabs_of(bare_server)
+    assert closed["closed"]["lastUrl"] == "https://a.example/"
+    assert closed["closed"]["lostBy"] == "module 'stations' was stopped"
+    await bare_server.host.modules.enable("stations")
+    visited = await bare_server.call("visit_station", session_id="s1")
+    assert visited["data"] == ["https://a.example/", "module 'stations' was stopped"]
+    (taken,) = await tabs_of(bare_server)
+    assert taken == tab | {"resourceId": "station_s1_1", "pinned": True, "title": "Mine"}
+
+
+async def test_tab_stays_closed_where_what_was_to_take_it_comes_to_nothing(bare_server, stations):
+    stations.opens_again = True
+    await bare_server.call("open_station", {"url": "https://a.example/"}, session_id="s1")
+    await bare_server.host.modules.disable("stations")
+    before = await tabs_of(bare_server)
+    await bare_server.host.modules.enable("stations")
+    failed = await bare_server.call("fail_station", session_id="s1")
+    assert failed["error"]["type"] == "broken"
+    assert await tabs_of(bare_server) == before
+    assert before[0]["closed"]
+
+
+async def test_id_is_not_given_to_another_resource_after_a_restart(run):
+    async def begin(host):
+        await open_at(host, "https://a.example/")
+        await host.tabs.close(host.tabs.in_order()[0].tab_id)  # nothing but the count says that it was there
+
+    async def begin_again(host):
+        return ids(await open_at(host, "https://b.example/"))
+
+    await run(Stations(), begin)
+    assert await run(Stations(), begin_again) == ["station_s1_1"]
+    assert await run(Stations(), begin_again) == ["station_s1_2"]
