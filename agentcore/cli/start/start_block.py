@@ -25,6 +25,13 @@ _SENTENCES = {
     "api_token_approves": "The setting approvals.api_token is on: anyone who can read the API token can approve calls.",
     "block_refused": "{reason}",
     "chat_not_installed": "The chat cannot run: {error}",
+    "database_broken": (
+        "The database was damaged ({reason}). A new one was started, without the chats, grants and log-ins of before."
+        " The damaged one is kept as {kept_as}"
+    ),
+    "database_damaged": (
+        "The database {path} is damaged ({reason}). Restart agentcore: it keeps this file beside a new one."
+    ),
     "host_ended": "The host {host} ended: {reason}",
     "last_server_was_ended": "The last server was ended because a module blocked it: {reason}",
     "loop_guard_missing": "Modules that block the server cannot be stopped: {reason}",

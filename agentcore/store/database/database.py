@@ -12,6 +12,7 @@ import aiosqlite
 import structlog
 
 from agentcore.store.database.file import connect, is_corruption, prepare_database
+from agentcore.store.state.errors import DatabaseDamagedError
 
 log = structlog.get_logger(__name__)
 
@@ -59,8 +60,7 @@ class Database:
             DatabaseTooNewError: A later version wrote it.
             sqlite3.Error: The disk or its rights do not allow it.
         """
-        marker = path.with_name(path.name + ".in-use")
-        broken_path = await asyncio.to_thread(_prepare, path, marker)
+        broken_path = await asyncio.to_thread(_prepare, path)
         writer = _Connection(partial(connect, path), _ITERATION_CHUNK)
         reader = _Connection(partial(connect, path, is_read_only=True), _ITERATION_CHUNK)
         database = cls(path, broken_path, writer, reader)
@@ -68,7 +68,7 @@ class Database:
             try:
                 yield database
             finally:
-                await database._end(marker)
+                await database._end()
 
     async def write(self, work: Work[Outcome], *, is_durable: bool = False) -> Outcome:
         """Carry out a unit of work as one transaction; it is committed when this returns.
@@ -80,7 +80,7 @@ class Database:
             work: Runs in the writer's thread, so it must not touch what belongs to the event loop.
             is_durable: Wait until the disk has it.
         Raises:
-            sqlite3.Error: Nothing of it happened.
+            sqlite3.Error: Nothing of it happened; `DatabaseDamagedError`: for the content is damaged.
         """
         return await self._run(self._writer, partial(_transact, work, is_durable))
 
@@ -92,21 +92,52 @@ class Database:
         try:
             return await connection.run(work)
         except sqlite3.DatabaseError as exc:
-            if is_corruption(exc):
-                self._is_sound = False
-            raise
+            if not is_corruption(exc):
+                raise
+            if self._is_sound:
+                log.error("database_damaged", path=str(self.path), reason=str(exc))  # noqa: TRY400 - no defect of ours
+            self._is_sound = False
+            raise DatabaseDamagedError(self.path, exc) from exc
 
-    async def _end(self, marker: Path) -> None:
+    async def _end(self) -> None:
         try:
-            await self._writer.run(partial(_finish, marker if self._is_sound else None))
+            await self._writer.run(partial(_finish, self.path if self._is_sound else None))
         except sqlite3.Error:
             log.exception("database_not_closed_cleanly", path=str(self.path))
 
 
-def _prepare(path: Path, marker: Path) -> Path | None:
-    broken_path = prepare_database(path, must_check=marker.exists())
+def _prepare(path: Path) -> Path | None:
+    """Make the file ready for use, checked unless it is as its last user left it in order."""
+    marker = _marker(path)
+    broken_path = prepare_database(path, must_check=marker.exists() or _was_touched(path))
     marker.touch(mode=0o600)
+    _left(path).unlink(missing_ok=True)
     return broken_path
+
+
+def _marker(path: Path) -> Path:
+    """The file that is there while the database is in use."""
+    return path.with_name(path.name + ".in-use")
+
+
+def _left(path: Path) -> Path:
+    """The file that says how the database was left in order."""
+    return path.with_name(path.name + ".left")
+
+
+def _stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _was_touched(path: Path) -> bool:
+    """Whether something else has written the file since agentcore left it, or nobody knows, as of a copy."""
+    if not path.exists():
+        return False
+    try:
+        return _left(path).read_text() != _stamp(path)
+    except OSError:
+        return True
 
 
 def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connection) -> Outcome:
@@ -124,8 +155,11 @@ def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connect
     return outcome
 
 
-def _finish(marker: Path | None, connection: sqlite3.Connection) -> None:
-    """Move the log into the file, and only after that say that the end was clean."""
+def _finish(path: Path | None, connection: sqlite3.Connection) -> None:
+    """Move the log into the file, and only after that say that the end was clean; None: the file is damaged."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    if marker is not None:
-        marker.unlink(missing_ok=True)
+    if path is not None:
+        left = _left(path)
+        left.touch(mode=0o600)
+        left.write_text(_stamp(path))
+        _marker(path).unlink(missing_ok=True)

@@ -47,7 +47,7 @@ def prepare_database(path: Path, *, must_check: bool) -> Path | None:
 
     Args:
         path: The file; it is made if it is missing.
-        must_check: Look through the whole file first, because its last user did not end cleanly.
+        must_check: Look through the whole file first, because its last user did not end cleanly, or another wrote it.
     Returns:
         Where a broken file was kept; None: nothing was broken.
     Raises:
@@ -60,7 +60,7 @@ def prepare_database(path: Path, *, must_check: bool) -> Path | None:
         if not is_corruption(exc):
             raise
         kept = _set_aside(path)
-        log.exception("database_broken", path=str(path), kept_as=str(kept))
+        log.error("database_broken", path=str(path), kept_as=str(kept), reason=str(exc))  # noqa: TRY400 - no defect of ours
         _open_and_migrate(path, must_check=False)
         return kept
     return None

@@ -103,6 +103,24 @@ def test_tabs_pins_names_and_addresses_are_restored_and_ids_are_not_reused(stati
     ]
 
 
+@pytest.mark.spec("S7")
+def test_database_that_was_damaged_after_an_orderly_stop_is_kept_beside_a_new_one(stations, start_server):
+    server = start_server()
+    Client(server, stations.state).call("open_station", url="http://a.example/")
+    end_server(server, signal.SIGTERM)
+    database = stations.state / "state.sqlite3"
+    content = bytearray(database.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    database.write_bytes(content)
+
+    server = start_server()
+    (told,) = [line for line in server.log if line["event"] == "database_broken"]
+    assert Path(told["kept_as"]).read_bytes() == content
+    assert "Traceback" not in str(server.log)
+    assert Client(server, stations.state).tabs == []
+    end_server(server, signal.SIGTERM)
+
+
 def test_ids_of_what_lived_between_two_kills_are_not_reused(stations, start_server):
     for number in range(3):
         server = start_server()

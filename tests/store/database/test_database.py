@@ -1,6 +1,7 @@
 """The database in use: transactions, what survives, what is kept when it is broken."""
 
 import asyncio
+import os
 import sqlite3
 import stat
 import threading
@@ -13,7 +14,7 @@ from agentcore.store.chat.store import ChatStore
 from agentcore.store.database.database import Database
 from agentcore.store.database.schema import run_migrations
 from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
-from agentcore.store.state.errors import DatabaseTooNewError
+from agentcore.store.state.errors import DatabaseDamagedError, DatabaseTooNewError
 
 _BEFORE_ORDER = 20
 _BEFORE_HOSTS = 21
@@ -30,6 +31,15 @@ def add_word(connection: sqlite3.Connection) -> None:
 
 def count_words(connection: sqlite3.Connection) -> int:
     return connection.execute("SELECT count(*) FROM words").fetchone()[0]
+
+
+def damage_middle(path: Path) -> bytes:
+    """Overwrite a page in the middle of a file; returns what it holds then."""
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+    return bytes(content)
 
 
 async def fill(path: Path) -> None:
@@ -100,9 +110,10 @@ async def test_durable_write_syncs_and_the_next_one_does_not(database: Database)
     assert await database.write(level) == normal
 
 
-async def test_clean_end_leaves_one_file(database_path: Path) -> None:
+async def test_clean_end_leaves_one_file_and_how_it_was_left(database_path: Path) -> None:
     await fill(database_path)
-    assert [path.name for path in database_path.parent.iterdir()] == ["state.sqlite3"]
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in database_path.parent.iterdir()}
+    assert files == {"state.sqlite3": 0o600, "state.sqlite3.left": 0o600}
 
 
 async def test_reopened_database_has_its_rows(database_path: Path) -> None:
@@ -126,15 +137,36 @@ async def test_file_that_is_no_database_is_kept_and_a_new_one_begun_loudly(datab
 @pytest.mark.spec("S7")
 async def test_damage_inside_the_file_is_found_after_an_unclean_end(database_path: Path) -> None:
     await fill(database_path)
-    content = bytearray(database_path.read_bytes())
-    middle = len(content) // 2 // 4096 * 4096
-    content[middle : middle + 4096] = b"\xff" * 4096
-    database_path.write_bytes(content)
+    content = damage_middle(database_path)
     database_path.with_name("state.sqlite3.in-use").touch()
     async with Database.open(database_path) as database:
         assert database.broken_path.read_bytes() == bytes(content)
         with pytest.raises(sqlite3.OperationalError, match="no such table: words"):
             await database.read(count_words)
+
+
+@pytest.mark.spec("S7")
+async def test_damage_after_an_orderly_end_is_found_at_the_next_start(database_path: Path) -> None:
+    await fill(database_path)
+    content = damage_middle(database_path)
+    with capture_logs() as logs:
+        async with Database.open(database_path) as database:
+            assert database.broken_path.read_bytes() == content
+    (told,) = logs
+    assert (told["event"], told["kept_as"]) == ("database_broken", str(database.broken_path))
+    assert "exc_info" not in told
+    async with Database.open(database_path) as database:
+        assert database.broken_path is None
+
+
+async def test_copy_of_a_sound_file_is_used(database_path: Path) -> None:
+    await fill(database_path)
+    content = database_path.read_bytes()
+    database_path.unlink()
+    database_path.write_bytes(content)
+    async with Database.open(database_path) as database:
+        assert await database.read(count_words) == 200
+        assert database.broken_path is None
 
 
 async def test_sound_file_is_used_again_after_an_unclean_end(database_path: Path) -> None:
@@ -227,9 +259,11 @@ async def test_damage_met_in_use_has_the_next_start_look_through_the_file(databa
     start = (root - 1) * page_bytes
     # of that table alone: what says which tables there are may lie behind it
     content[start : start + page_bytes] = b"\xff" * page_bytes
+    times = database_path.stat()
     database_path.write_bytes(content)
+    os.utime(database_path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as where the disk does it
     async with Database.open(database_path) as database:
-        with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        with pytest.raises(DatabaseDamagedError, match=r"malformed.*start agentcore again"):
             await database.read(lambda c: c.execute("SELECT max(word) FROM words").fetchone())
     async with Database.open(database_path) as database:
         assert database.broken_path is not None
