@@ -10,7 +10,8 @@ ResourceEvent = Literal["log", "progress", "screenshot", "error"]
 Reopening = tuple[str, Mapping[str, Any]]
 """A tool and its arguments: the call that opens a resource again which ended without being closed."""
 
-ResourceStatus = Literal["starting", "ready", "busy", "failed", "closed"]
+ResourceStatus = Literal["starting", "ready", "busy", "failed", "finished", "closed"]
+"""`finished`: nothing goes on in it any more, and what it left can be read until it is released."""
 
 
 @dataclass(slots=True)
@@ -129,6 +130,7 @@ class Resources(Protocol):
         """Change what is given and publish `resource.stateChanged`.
 
         Args:
+            status: `finished` takes its tab away, unless that is pinned.
             reopening: A tool and its arguments (16 KiB of JSON at most): the call by which a person opens another one
                 in its place, once it has ended without being closed. Its tab stays as closed then, and one click makes
                 the call, whose result names the new resource (`ToolResult.resource_id`, or the one that it acts on).

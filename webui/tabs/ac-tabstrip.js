@@ -120,7 +120,7 @@ export class AcTabstrip extends Localized(LitElement) {
     const classes = {pinned, current: isCurrent(shown), [resource.status]: true, ...this._drag.classes(shown)};
     const name = nameOf(shown);
     const opening = resourceTabs.opening(tabId);
-    const state = opening ? t(`tabs.opening.${opening}`) : ['starting', 'busy', 'failed', 'closed'].includes(resource.status) ? t(`tabs.state.${resource.status}`) : '';
+    const state = opening ? t(`tabs.opening.${opening}`) : ['starting', 'busy', 'failed', 'finished', 'closed'].includes(resource.status) ? t(`tabs.state.${resource.status}`) : '';
     return html`
       <li class=${classMap(classes)} data-tab=${tabId} draggable=${this._renamed === tabId ? 'false' : 'true'} @dragstart=${(/** @type {DragEvent} */ event) => this._drag.begin(event, shown)}
         @dragover=${(/** @type {DragEvent} */ event) => this._drag.over(event, shown)}>

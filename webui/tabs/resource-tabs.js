@@ -10,7 +10,7 @@ import {Store} from '../base/store.js';
  * @property {string} resourceType
  * @property {string} chatSessionId
  * @property {number} index
- * @property {'starting' | 'ready' | 'busy' | 'failed' | 'closed'} status
+ * @property {'starting' | 'ready' | 'busy' | 'failed' | 'finished' | 'closed'} status
  * @property {string | null} lastUrl
  * @property {string | null} title
  * @property {string | null} icon  changes with the picture at `/api/resources/{id}/icon`

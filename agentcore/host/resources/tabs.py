@@ -281,30 +281,52 @@ class Tabs:
 
     def _follow_life(self, resource_id: str) -> bool:
         """See to the tab of a resource that lives; says whether the strip is another one."""
-        is_new = resource_id not in self._known
-        tab = self._of(resource_id)
-        former = None if tab is not None else self._of(self._resources.replaced_by(resource_id) or "")
-        if former is not None and former.is_closed:
-            resource = self._resources.get(resource_id)
-            if resource.status == "starting" and resource.reopening is None:
-                return False  # it may come to nothing, and then the tab stays what it is
-            former.resource_id = resource_id
-            tab = former
+        resource = self._resources.get(resource_id)
+        if resource.status == "finished":
+            return self._follow_finish(resource_id)
+        tab = self._of(resource_id) or self._take_former(resource)
+        if tab is None and (resource_id in self._known or self._waits_for_former(resource)):
+            return False
         self._known.add(resource_id)
-        if tab is None and is_new:
+        if tab is None:
             self._remember(self._add(resource_id))
             return True
-        if tab is None:
+        was_closed = tab.is_closed
+        if was_closed:
+            tab.is_closed = False
+            if (seen := tab.last_seen) is not None:
+                self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
+        if self._remember(tab):
+            self._unsaved.set()
+        return was_closed
+
+    def _follow_finish(self, resource_id: str) -> bool:
+        """Take the tab of a resource away that has finished, once: a person may bring it back to look at it."""
+        tab = self._of(resource_id)
+        was_known = resource_id in self._known
+        self._known.discard(resource_id)
+        if tab is None or tab.is_pinned or not was_known:
             return False
-        if not tab.is_closed:
-            if self._remember(tab):
-                self._unsaved.set()
-            return False
-        tab.is_closed = False
-        if (seen := tab.last_seen) is not None:
-            self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
-        self._remember(tab)
+        self._tabs.remove(tab)
         return True
+
+    def _take_former(self, resource: Resource) -> Tab | None:
+        """Give a resource the closed tab of the one that it replaces; None: there is none, or not yet."""
+        former = self._former(resource)
+        if former is None or self._waits_for_former(resource):
+            return None
+        former.resource_id = resource.resource_id
+        return former
+
+    def _waits_for_former(self, resource: Resource) -> bool:
+        """Whether a resource that is to take a closed tab may still come to nothing, so that the tab stays closed."""
+        is_begun = resource.status != "starting" or resource.reopening is not None
+        return not is_begun and self._former(resource) is not None
+
+    def _former(self, resource: Resource) -> Tab | None:
+        """The closed tab of the one that a resource replaces."""
+        tab = self._of(self._resources.replaced_by(resource.resource_id) or "")
+        return tab if tab is not None and tab.is_closed else None
 
     def _drop_oldest_closed(self) -> None:
         """Keep as many closed tabs as `close_dead` does; those of resources that nothing opens again count apart."""

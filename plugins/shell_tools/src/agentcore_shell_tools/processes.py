@@ -116,10 +116,7 @@ class Processes:
         process.finish()
         if process.process_id in self._table:
             with suppress(ToolError):  # its resource is being released at this moment
-                is_well = process.exit_code == 0 or process.is_killed
-                self._runtime.resources.update(
-                    process.process_id, status="ready" if is_well else "failed", reopening=("", {})
-                )
+                self._runtime.resources.update(process.process_id, status="finished", reopening=("", {}))
         self._has_finished.set()
 
     async def _forget(self) -> None:
