@@ -69,14 +69,20 @@ TOOL_ICON_BYTES = 16 * 1024
 TOOL_ICONS = 4
 """Icons of one tool: for light and dark, small and large."""
 
-APPROVALS_WAITING = 100
-"""Calls that wait for a person."""
+APPROVALS_WAITING = 200
+"""Calls that wait for the user."""
+
+APPROVALS_WAITING_PER_CALLER = 32
+"""Those of them that one caller may have: a chat, a client, a host. As many are reserved for the user's own calls."""
+
+APPROVALS_WAITING_BYTES_PER_CALLER = 16 * 1024 * 1024
+"""Their arguments and previews together, as JSON text."""
 
 EDITS_KEPT = 8
 """Versions of one waiting call with arguments of a person, of which the newest can be approved."""
 
 POLICY_CHANGES_WAITING = 20
-"""Changes of what is allowed that wait for a person, of each kind of those who ask."""
+"""Changes of what is allowed that wait for the user, of each who asks: a kind of credential, or one paired client."""
 
 PAIRINGS_WAITING = 16
 """Clients that have shown a code and wait for a person, or for their key to be fetched."""

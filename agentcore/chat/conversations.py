@@ -293,6 +293,7 @@ class Conversations:
         stream = self._turns.stream(session_id)
         stream.live.commands.add(tool_id)
         stream.live.agent_id = row.agent_id
+        stream.live.owner = row.owner
         settings = self._settings()
         stream.live.mode = settings.mode_for(row.mode, row.agent_id)
         stream.live.hosts = settings.hosts_for(row.host, row.agent_id)

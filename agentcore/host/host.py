@@ -331,7 +331,7 @@ class Host:
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
-        """End what a paired client may do, at once and for good, and what it has allowed for later.
+        """End what a paired client may do, at once and for good: its calls, and what it has allowed for later.
 
         Args:
             disconnect: Ends what it has open, before the disk is waited for.
@@ -344,6 +344,9 @@ class Host:
         owner = self.store.client_keys.named(name).principal.name
 
         def end() -> None:
+            reason = f"the client {name!r} was revoked"
+            self.calls.cut_calls(owner, ToolError("cancelled", reason))
+            self.approvals.withdraw_calls(owner, reason)
             self.policy.drop_granted_by(owner)
             self.policy_changes.withdraw_all_of(owner)
             disconnect()

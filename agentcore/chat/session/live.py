@@ -28,6 +28,7 @@ class LiveSession:
         questions: What tools ask the person.
         todos: The session's list of things to do.
         agent_id: The session's agent.
+        owner: Who made the session, as `owner_of` names them; empty: not known yet.
         mode: What becomes of its calls; None: as app.json says.
         hosts: The hosts that its calls are meant for, the most wanted first; None: it is not known yet.
         reader: What its model gets of results.
@@ -51,6 +52,7 @@ class LiveSession:
         self.questions = Questions()
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""
+        self.owner = ""
         self.mode: ApprovalMode | None = None
         self.hosts: tuple[str, ...] | None = None
         self.reader = ModelReader()

@@ -181,4 +181,5 @@ class ServerCalls:
             agent_id=self._stream.live.agent_id,
             mode=self._stream.live.mode,
             reader=self._stream.live.reader,
+            session_owner=self._stream.live.owner,
         )

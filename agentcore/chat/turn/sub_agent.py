@@ -220,6 +220,7 @@ class SubAgent:
             agent_id=self._live.agent_id,
             mode=self._live.mode,
             reader=self._reader,
+            session_owner=self._live.owner,
         )
         try:
             outcome = await self._host.call(request, announcement.notify)

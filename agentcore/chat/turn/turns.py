@@ -291,6 +291,7 @@ class Turns:
         turns = importlib.import_module("agentcore.chat.turn.turn")
         settings = self._settings()
         agent = settings.agent(session.agent_id)
+        stream.live.owner = session.owner
         stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
         stream.live.reader = ModelReader(agent.result_chars, agent.offers)

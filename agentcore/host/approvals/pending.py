@@ -25,6 +25,7 @@ class PendingApproval:
         request: The call as it was asked for; once it is decided, as it was shown to whoever decided.
         verdict: What a person said; None: nothing yet.
         is_being_decided: Whether a verdict is on its way to the disk: then it does not expire any more.
+        size_bytes: The request as JSON text.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class PendingApproval:
         request: ApprovalRequest,
         asked_digest: str,
         *,
+        size_bytes: int,
         is_kept: bool,
         queue: "MutableMapping[str, PendingApproval]",
         store: ApprovalStore,
         events: EventBus,
     ) -> None:
         self.request, self.asked_digest, self.is_kept = request, asked_digest, is_kept
+        self.size_bytes = size_bytes
         self.verdict: Verdict | None = None
         self.is_being_decided = False
         self.withdrawn_because = ""
@@ -139,15 +142,19 @@ class PendingApproval:
         Args:
             reason: What whoever waits for a word is told of it; empty: they have gone.
         """
-        if self._queue.get(self.request.call_id) is self:
-            self.withdrawn_because = reason
-            del self._queue[self.request.call_id]
-            self.release()
-            # whoever shows it takes it away: no decision comes, and of a call that never began no end
-            self._events.publish(
-                "approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id
-            )
+        if self.leave_queue(reason):
             await self.forget()
+
+    def leave_queue(self, reason: str) -> bool:
+        """Leave the queue without a verdict, and not the disk; False: it was in the queue no more."""
+        if self._queue.get(self.request.call_id) is not self:
+            return False
+        self.withdrawn_because = reason
+        del self._queue[self.request.call_id]
+        self.release()
+        # whoever shows it takes it away: no decision comes, and of a call that never began no end
+        self._events.publish("approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id)
+        return True
 
 
 def now_ms() -> int:

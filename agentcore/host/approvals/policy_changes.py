@@ -11,6 +11,7 @@ from agentcore.api import Principal
 from agentcore.bounds import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
+from agentcore.host.policy.authority import owner_of
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 
@@ -100,9 +101,9 @@ class PolicyChanges:
         for earlier in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
             if earlier.principal == principal and proposal.covers(earlier.proposal):
                 self.withdraw(earlier.change_id)
-        # by kind of who asks: a program that asks without end leaves room for the page, and for the server itself
-        asked = [entry.change.principal.kind for entry in self._waiting.values()]
-        if asked.count(principal.kind) >= POLICY_CHANGES_WAITING:
+        # by who asks: a program or client that asks without end leaves room for the page, the server and other clients
+        asked = [owner_of(entry.change.principal) for entry in self._waiting.values()]
+        if asked.count(owner_of(principal)) >= POLICY_CHANGES_WAITING:
             message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
             raise ToolError("too_many_waiting", message, retryable=True, limit=POLICY_CHANGES_WAITING)
         now_ms = time.time_ns() // 1_000_000

@@ -6,13 +6,27 @@ from functools import partial
 import structlog
 
 from agentcore.api import ToolDefinition
-from agentcore.bounds import APPROVAL_SECONDS, APPROVALS_WAITING
+from agentcore.bounds import (
+    APPROVAL_SECONDS,
+    APPROVALS_WAITING,
+    APPROVALS_WAITING_BYTES_PER_CALLER,
+    APPROVALS_WAITING_PER_CALLER,
+)
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval, now_ms
 from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
-from agentcore.host.approvals.stored import host_of, read_request, read_verdict, request_text, tool_of, verdict_text
+from agentcore.host.approvals.stored import (
+    caller_of,
+    host_of,
+    read_request,
+    read_verdict,
+    request_text,
+    tool_of,
+    verdict_text,
+)
 from agentcore.host.events import EventBus
 from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.policy.authority import USER_ACCOUNT
 from agentcore.host.policy.grants import grant_row
 from agentcore.host.policy.offers import host_offers
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
@@ -112,7 +126,7 @@ class ApprovalQueue:
             log.info("approval_dropped", call_id=row.call_id, tool=tool)
             return
         request, asked_digest = read
-        pending = self._add(request, asked_digest, is_kept=True)
+        pending = self._add(request, asked_digest, len(row.request), is_kept=True)
         if row.verdict is None:
             self._publish_request(request)
         else:
@@ -127,22 +141,36 @@ class ApprovalQueue:
             ToolError: `too_many_waiting`.
         """
         self._drop_expired()
-        if len(self._pending) >= APPROVALS_WAITING:
-            raise ToolError(
-                "too_many_waiting",
-                f"{APPROVALS_WAITING} calls wait for a person already; let some be decided first",
-                retryable=True,
-                limit=APPROVALS_WAITING,
-            )
         digest = request.arguments_digest
-        pending = self._add(request, digest, is_kept=is_kept)
+        text = request_text(request, digest)
+        self._check_places(request.account, len(text))
+        pending = self._add(request, digest, len(text), is_kept=is_kept)
         if is_kept:
-            text = request_text(request, digest)
             row = ApprovalRow(request.call_id, request.session_id, text, None, request.expires_at_ms)
             await self._store.approvals.put(row)
         # after the disk has it: whoever hears of it may decide at once
-        self._publish_request(request)
+        if self._pending.get(request.call_id) is pending:
+            self._publish_request(request)
         return pending
+
+    def _check_places(self, account: str, size_bytes: int) -> None:
+        """Refuse a call for which its caller, or all callers but the user, have no place left.
+
+        Raises:
+            ToolError: `too_many_waiting`.
+        """
+        own = [pending for pending in self._pending.values() if pending.request.account == account]
+        if len(own) >= APPROVALS_WAITING_PER_CALLER:
+            message = f"{len(own)} calls of this caller wait for approval already; let some be decided first"
+            raise _no_place(message, APPROVALS_WAITING_PER_CALLER)
+        if sum(pending.size_bytes for pending in own) + size_bytes > APPROVALS_WAITING_BYTES_PER_CALLER:
+            limit_bytes = APPROVALS_WAITING_BYTES_PER_CALLER
+            message = f"calls of this caller that wait for approval may take {limit_bytes:,} bytes together"
+            raise _no_place(f"{message}; let some be decided first, or send less", limit_bytes)
+        # the user's places are theirs alone: their own calls are in nobody's way, and nobody is in theirs
+        others = sum(pending.request.account != USER_ACCOUNT for pending in self._pending.values())
+        if account != USER_ACCOUNT and others >= (limit := APPROVALS_WAITING - APPROVALS_WAITING_PER_CALLER):
+            raise _no_place(f"{limit} calls wait for approval already; let some be decided first", limit)
 
     async def decide(self, call_id: str, verdict: Verdict) -> None:
         """Record what a person said; the second word on one call is refused.
@@ -187,15 +215,35 @@ class ApprovalQueue:
                 rejected += 1
         return rejected
 
+    def withdraw_calls(self, caller: str, reason: str) -> int:
+        """Take a caller's calls out of the queue, also those that were approved and have not begun.
+
+        The disk is the concern of whoever takes the caller's rights away: see `ClientKeys.revoke`.
+
+        Args:
+            caller: Name of the principal, or the account.
+            reason: What is reported to who waits for a decision.
+        Returns:
+            How many calls left the queue.
+        """
+        self._away = [row for row in self._away if caller not in caller_of(row.request)]
+        found = [
+            pending
+            for pending in self._pending.values()
+            if caller in (pending.request.principal.name, pending.request.account)
+        ]
+        return sum(pending.leave_queue(reason) for pending in found)
+
     def close(self) -> None:
         """Let go whoever waits for a decision; what is kept waits again in the next process."""
         for pending in self._pending.values():
             pending.release()
 
-    def _add(self, request: ApprovalRequest, asked_digest: str, *, is_kept: bool) -> PendingApproval:
+    def _add(self, request: ApprovalRequest, asked_digest: str, size_bytes: int, *, is_kept: bool) -> PendingApproval:
         pending = PendingApproval(
             request,
             asked_digest,
+            size_bytes=size_bytes,
             is_kept=is_kept,
             queue=self._pending,
             store=self._store.approvals,
@@ -238,6 +286,10 @@ def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
     hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()
     taken = () if verdict.grant is None else (verdict.grant,)
     return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]
+
+
+def _no_place(message: str, limit: int) -> ToolError:
+    return ToolError("too_many_waiting", message, retryable=True, limit=limit)
 
 
 def _decision_row(request: ApprovalRequest, verdict: Verdict) -> CallRow:

@@ -27,6 +27,7 @@ class ApprovalRequest:
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
         host: The host on another machine where it would run; empty: at the server.
+        account: Whose place in the queue it takes, as `Call.account` names them.
     """
 
     call_id: str
@@ -46,6 +47,7 @@ class ApprovalRequest:
     mode: ApprovalMode = "ask"
     resource_id: str | None = None
     host: str = ""
+    account: str = ""
 
     @property
     def facts(self) -> CallFacts:

@@ -33,6 +33,7 @@ def request_text(request: ApprovalRequest, asked_digest: str) -> str:
             "preview": _PREVIEW.dump_python(request.preview, mode="json"),
             "offers": [offer.to_json() for offer in request.offers],
             "host": request.host,
+            "account": request.account,
             **{name: getattr(request, name) for name in _AS_THEY_ARE},
         }
     )
@@ -46,6 +47,12 @@ def tool_of(text: str) -> str:
 def host_of(text: str) -> str:
     """The host where it would run; those from before there were hosts have none."""
     return str(json.loads(text).get("host", ""))
+
+
+def caller_of(text: str) -> tuple[str, str]:
+    """The principal whose call it is, and the account that it counts on."""
+    stored = json.loads(text)
+    return Principal(*stored["principal"]).name, str(stored.get("account", ""))
 
 
 def read_request(
@@ -65,6 +72,7 @@ def read_request(
         expires_at_ms=expires_at_ms,
         offers=tuple(GrantOffer(**offer) for offer in said["offers"]),
         host=said.get("host", ""),
+        account=said.get("account", ""),
         **{name: said[name] for name in _AS_THEY_ARE},
     )
     return request, said["asked_digest"]

@@ -17,7 +17,7 @@ from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.calls.reported import ShownOutput
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.module_record import RegisteredTool
-from agentcore.host.policy.authority import PERSONS, Decision
+from agentcore.host.policy.authority import PERSONS, USER_ACCOUNT, Decision, client_in
 from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
@@ -95,6 +95,7 @@ class CallRequest:
         reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
         asker: Asks the person whom the caller knows; None: only the chat can be asked, if there is one.
         host: The host on another machine that the caller has chosen; empty: none.
+        session_owner: Who made the chat session that it belongs to, as `owner_of` names them; empty: not known.
     """
 
     tool: str
@@ -112,6 +113,20 @@ class CallRequest:
     reader: ModelReader | None = None
     asker: Asker | None = None
     host: str = ""
+    session_owner: str = ""
+
+    @property
+    def account(self) -> str:
+        """Whose share of limited room it uses: a client's with all its chats, else a chat's with its views.
+
+        `user` for the user's own calls.
+        """
+        principal = self.principal
+        if principal.kind in PERSONS:
+            return USER_ACCOUNT
+        if principal.kind not in ("chat", "view"):
+            return principal.name
+        return self.session_owner if client_in(self.session_owner) else f"chat:{self.session_id or principal.id}"
 
 
 @dataclass(slots=True)
@@ -278,6 +293,12 @@ class Call:
         annotations = None if self.prepared is None else self.prepared.tool.definition.annotations
         is_declared = annotations is not None and annotations.open_world is True
         return is_declared or self.has_read_untrusted or self.has_opened_untrusted
+
+    @property
+    def account(self) -> str:
+        """Whose share of limited room it uses: that of the outermost call that the user did not make themselves."""
+        accounts = [call.request.account for call in (self, *self.ancestors())]
+        return next((account for account in reversed(accounts) if account != USER_ACCOUNT), USER_ACCOUNT)
 
     @property
     def is_of_person(self) -> bool:

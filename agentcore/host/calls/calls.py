@@ -177,6 +177,13 @@ class Calls:
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
         _cut(call, cancelled())
 
+    def cut_calls(self, caller: str, error: ToolError) -> int:
+        """End all calls of a caller, by the name of the principal or the account, with an error; gives how many."""
+        calls = [call for call in self.in_flight.values() if caller in (call.request.principal.name, call.account)]
+        for call in calls:
+            _cut(call, error)
+        return len(calls)
+
     def cut_all(self, error: ToolError) -> int:
         """End all calls with an error; gives how many there were."""
         calls = list(self.in_flight.values())

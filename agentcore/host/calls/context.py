@@ -236,6 +236,7 @@ class CallContext:
             agent_id=request.agent_id,
             mode=request.mode,
             asker=request.asker,
+            session_owner=request.session_owner,
         )
         outcome = await self._services.make_call(nested, parent.notify)
         parent.has_read_untrusted |= outcome.is_untrusted

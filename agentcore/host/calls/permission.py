@@ -178,6 +178,7 @@ class Permission:
             mode=facts.mode,
             resource_id=prepared.resource.resource_id if prepared.resource else None,
             host=prepared.tool.module.host,
+            account=call.account,
         )
 
     def _as_edited(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:

@@ -73,6 +73,9 @@ _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
 PERSONS = frozenset(("page", "token", "cli"))
 """Whose calls are a person's own."""
 
+USER_ACCOUNT = "user"
+"""The account that the user's own calls are counted on, whichever of `PERSONS` makes them."""
+
 _STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
 
 

@@ -122,7 +122,7 @@ class ClientKeys:
         return found
 
     async def revoke(self, name: str, end: Callable[[], None]) -> list[str]:
-        """End what a client may do, at once and for good: its key, and what it allowed for later.
+        """End what a client may do, at once and for good: its key, its waiting calls, and what it allowed for later.
 
         Args:
             end: Called once the key opens nothing any more, to end what was opened with it.
@@ -203,6 +203,11 @@ def _delete(name: str, principal: str, connection: sqlite3.Connection) -> list[s
     owned = connection.execute("SELECT session_id FROM chat_sessions WHERE owner = ?", (principal,)).fetchall()
     connection.execute("DELETE FROM approver_keys WHERE name = ?", (name,))
     connection.execute("UPDATE chat_sessions SET owner = ? WHERE owner = ?", (_NEW_OWNER, principal))
+    connection.execute(
+        "DELETE FROM approvals WHERE json_extract(request, '$.account') = :caller"
+        " OR json_extract(request, '$.principal[0]') || ':' || json_extract(request, '$.principal[1]') = :caller",
+        {"caller": principal},
+    )
     connection.execute("DELETE FROM approval_grants WHERE granted_by = ?", (principal,))
     connection.execute("UPDATE untrusted_sources SET accepted_by = NULL WHERE accepted_by = ?", (principal,))
     return [session_id for (session_id,) in owned]

@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.bounds import APPROVALS_WAITING
+from agentcore.bounds import APPROVALS_WAITING, APPROVALS_WAITING_BYTES_PER_CALLER, APPROVALS_WAITING_PER_CALLER
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
@@ -243,11 +243,64 @@ async def test_verdict_is_used_once(host):
     assert pending.use() is None
 
 
+async def fill_places(host, principal, **more):
+    """Have calls of a caller wait until no more may; gives how many, and the last error."""
+    for count in range(APPROVALS_WAITING + 1):
+        outcome = await host.call(request(principal=principal, **more))
+        if outcome.error.type != "approval_required":
+            return count, outcome.error
+    raise AssertionError("nothing bounds the calls that wait")
+
+
 @pytest.mark.spec("S7")
-async def test_calls_that_wait_are_bounded(host):
-    for _ in range(APPROVALS_WAITING):
-        await required(host)
-    assert (await host.call(request())).error.type == "too_many_waiting"
+async def test_one_caller_fills_its_own_places_and_no_other(host):
+    count, error = await fill_places(host, Principal("mcp", "greedy"))
+    assert (count, error.type) == (APPROVALS_WAITING_PER_CALLER, "too_many_waiting")
+    assert error.context["limit"] == APPROVALS_WAITING_PER_CALLER
+    for other in (Principal("mcp", "modest"), Principal("chat", "s1"), Principal("page", "p1"), Principal("token")):
+        await required(host, principal=other)
+    # a place that is free again is the caller's again
+    first = next(each for each in host.approvals.waiting if each.principal.id == "greedy")
+    await host.approvals.decide(first.call_id, Verdict(approved=False, by="terminal"))
+    again = request(principal=first.principal, call_id=first.call_id)
+    assert (await host.call(again)).error.type == "approval_denied"
+    await required(host, principal=first.principal)
+
+
+@pytest.mark.spec("S7")
+async def test_all_callers_together_leave_room_for_the_user(host):
+    filled = 0
+    while (count := (await fill_places(host, Principal("mcp", f"client{filled}")))[0]) == APPROVALS_WAITING_PER_CALLER:
+        filled += count
+    assert filled + count == APPROVALS_WAITING - APPROVALS_WAITING_PER_CALLER
+    late = await host.call(request(principal=Principal("chat", "late")))
+    assert late.error.type == "too_many_waiting"
+    users, _ = await fill_places(host, Principal("page", "p1"))
+    assert users == APPROVALS_WAITING_PER_CALLER
+    # whichever way they come: they are one user
+    assert (await host.call(request(principal=Principal("token")))).error.type == "too_many_waiting"
+
+
+@pytest.mark.spec("S7")
+async def test_chats_of_one_client_share_its_places(host):
+    chats = [Principal("chat", f"s{number}") for number in range(APPROVALS_WAITING_PER_CALLER)]
+    for chat in chats:
+        await required(host, principal=chat, session_owner="client:panel")
+    one_more = request(principal=Principal("chat", "more"), session_owner="client:panel")
+    assert (await host.call(one_more)).error.type == "too_many_waiting"
+    # chats that the user made are callers of their own
+    for chat in chats:
+        await required(host, principal=chat, session_owner="page")
+
+
+@pytest.mark.spec("S7")
+async def test_calls_that_wait_are_bounded_in_bytes(host):
+    greedy = Principal("chat", "s1")
+    count, error = await fill_places(host, greedy, path="x" * (APPROVALS_WAITING_BYTES_PER_CALLER // 4))
+    assert (count, error.type) == (3, "too_many_waiting")
+    assert error.context["limit"] == APPROVALS_WAITING_BYTES_PER_CALLER
+    await required(host, principal=greedy)
+    await required(host, principal=Principal("chat", "s2"), path="x" * (APPROVALS_WAITING_BYTES_PER_CALLER // 4))
 
 
 @pytest.mark.spec("S7")

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.server.approving import page
+from agentcore.bounds import APPROVALS_WAITING_PER_CALLER
+from tests.server.approving import approver, page
+from tests.server.mcp.conftest import LIMIT_S
 
 pytestmark = pytest.mark.spec("P1")
 
@@ -64,6 +66,72 @@ async def test_revoked_client_is_gone_with_its_connections(start_mcp, by_hand):
     asker = await page(mcp.server)
     assert await asker.ask("DELETE", "/api/approvers/hand") == (200, {"ok": True})
     assert (await clients_of(mcp))[0] == {}
+
+
+async def revoke(mcp, name="hand"):
+    assert await (await page(mcp.server)).ask("DELETE", f"/api/approvers/{name}") == (200, {"ok": True})
+
+
+async def shown_waiting(mcp):
+    """The calls that the approval view shows, by the client that makes them."""
+    found = (await (await approver(mcp.server)).ask("GET", "/api/approvals"))[1]["calls"]
+    return sorted(each["askedBy"]["id"] for each in found)
+
+
+async def test_client_that_fills_its_places_keeps_nobody_else_from_asking(start_mcp, by_hand):
+    """Its calls outlive its requests, so that it needs no connection that stays."""
+    mcp = await start_mcp(clients={"greedy": {"calls_in_flight": 256}})
+    greedy, other = await by_hand(mcp, "greedy", "?wait=1"), await by_hand(mcp, "other", "?wait=1")
+    items = [{"item": f"rice {number}"} for number in range(APPROVALS_WAITING_PER_CALLER + 8)]
+    answers = await asyncio.gather(*(greedy.call("shop_sell", item, number) for number, item in enumerate(items)))
+    refused = [answer for answer in answers if "too_many_waiting" in str(answer)]
+    assert len(refused) == 8
+    assert "approval_required" in str(await other.call("shop_sell", {"item": "tea"}))
+    assert await shown_waiting(mcp) == ["greedy"] * APPROVALS_WAITING_PER_CALLER + ["other"]
+
+
+async def test_revoked_client_leaves_no_call_that_waits(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand, other = await by_hand(mcp), await by_hand(mcp, "other")
+    await hand.call("shop_sell", {"item": "rice"})
+    await other.call("shop_sell", {"item": "tea"})
+    assert await shown_waiting(mcp) == ["hand", "other"]
+    await revoke(mcp)
+    assert await shown_waiting(mcp) == ["other"]
+    # nor after a restart
+    await mcp.stop()
+    assert await shown_waiting(await start_mcp()) == ["other"]
+
+
+async def test_approved_call_of_a_revoked_client_does_not_begin(start_mcp, by_hand):
+    """Whoever pairs a client of that name later finds nothing that was allowed to this one."""
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    await hand.call("shop_sell", {"item": "rice"})
+    await mcp.decide()
+    assert len(mcp.host.approvals.unused) == 1
+    await revoke(mcp)
+    assert mcp.host.approvals.unused == []
+    again = await by_hand(mcp)
+    assert "approval_required" in str(await again.call("shop_sell", {"item": "rice"}))
+    assert mcp.shop.sold == []
+
+
+async def test_revoking_a_client_ends_what_it_runs(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand, other = await by_hand(mcp), await by_hand(mcp, "other")
+    for one in (hand, other):
+        running = asyncio.create_task(one.call("shop_count"))
+        await mcp.shop.begun.wait()
+        mcp.shop.begun.clear()
+        running.add_done_callback(lambda task: task.exception())
+    await revoke(mcp)
+    async with asyncio.timeout(LIMIT_S):
+        while mcp.shop.sold != ["cancelled"]:
+            await asyncio.sleep(0.01)
+    assert [call.request.principal.id for call in mcp.host.calls.in_flight.values()] == ["other"]
+    mcp.shop.gate.set()
+    await running
 
 
 async def test_a_call_that_was_asked_about_counts_once(start_mcp, by_hand):
