@@ -45,11 +45,6 @@ class Addresses:
         """Where the page is, without a final slash."""
         return f"http://{self.name}:{self.port}"
 
-    @property
-    def cookie_name(self) -> str:
-        """Cookies are shared by all ports of a host, so the name holds the port."""
-        return f"agentcore_{self.port}"
-
 
 def view_addresses(port: int, hosts: tuple[str, ...]) -> Addresses:
     """The addresses of tools' views, by another name of this machine than the page's.

@@ -35,6 +35,7 @@ from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.modules.tool_views import ToolViews
+from agentcore.server.page.cookie_help import cookie_help
 from agentcore.server.route_table import ServerRoute, route_finder
 from agentcore.server.routes import APPROVAL_ROUTES, APPS_ROUTES, ROUTES
 
@@ -217,7 +218,7 @@ def _application(dispatcher: Dispatcher, max_connections: int) -> Application:
 
     def connect() -> ConnectionFactory:
         dispatcher.connections = ConnectionFactory(
-            dispatcher.answer, limit=max_connections, limits=parts.limits, hits=parts.hits
+            dispatcher.answer, limit=max_connections, limits=parts.limits, hits=parts.hits, cookie_help=cookie_help
         )
         return dispatcher.connections
 
@@ -255,6 +256,7 @@ def create_app(
     credentials = Credentials(
         store.page_sessions,
         "page",
+        host.state.cookie_name("page"),
         host.state.token,
         store.client_keys,
         extensions=server.extensions,
@@ -312,6 +314,7 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
     credentials = Credentials(
         shared.host.store.approval_sessions,
         "approver",
+        shared.host.state.cookie_name("approval"),
         hint="log in to the approval view with a code from the terminal of the server",
     )
     parts = replace(

@@ -47,7 +47,6 @@ _SITES_READING = frozenset((None, "same-origin", "none"))
 _SITES_OF_EXTENSIONS = frozenset((None, "cross-site", "none"))
 _EXTENSION_SCHEME = "chrome-extension://"
 _OF_EXTENSION = web.RequestKey("of_extension", bool)
-_COOKIES_LOOKED_AT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,7 @@ class Credentials:
     Args:
         sessions: Browsers that are logged in to it; None: nobody can be.
         session_kind: What such a browser is.
+        cookie_name: The cookie that such a browser shows.
         token: The API token; None: it opens nothing here.
         client_keys: Keys of paired clients; None: they open nothing here.
         extensions: Ids of browser extensions that may ask here, each with a key that was paired from it.
@@ -66,6 +66,7 @@ class Credentials:
 
     sessions: PageSessions | None
     session_kind: PrincipalKind
+    cookie_name: str = ""
     token: SecretStr | None = None
     client_keys: ClientKeys | None = None
     extensions: tuple[str, ...] = ()
@@ -86,7 +87,6 @@ class Gate:
         self._addresses, self.credentials, self._hits = addresses, credentials, hits
         token = credentials.token
         self._bearer = None if token is None else f"Bearer {token.get_secret_value()}".encode()
-        self._cookie = addresses.cookie_name
         self._extensions = frozenset(_EXTENSION_SCHEME + extension for extension in credentials.extensions)
 
     def check_origin(self, request: web.BaseRequest, *, is_api: bool) -> bool:
@@ -149,9 +149,9 @@ class Gate:
             return await self._bearer_of(authorization, request)
         sessions, cookie = self.credentials.sessions, headers.get(hdrs.COOKIE)
         if sessions is not None and cookie is not None and (value := session_value(headers)) is not None:
-            for half in _cookies_named(self._cookie, cookie):
-                if (session := await sessions.check(half, value)) is not None:
-                    return Principal(self.credentials.session_kind, session)
+            session = await sessions.check(_cookies_named(self.credentials.cookie_name, cookie), value)
+            if session is not None:
+                return Principal(self.credentials.session_kind, session)
         if (client := await self._client(_offered(headers, KEY_PROTOCOL), request)) is not None:
             return client
         raise self._unauthorized(self.credentials.hint)
@@ -269,6 +269,8 @@ def _key_in(authorization: str) -> str | None:
 
 
 def _cookies_named(name: str, header: str) -> list[str]:
-    """Values of one cookie; another server of this machine may have set a second one of that name."""
+    """Values of one cookie. Another server of this machine may have set more of that name, and all of them count: how
+    many there can be is bounded by what a request's headers may take.
+    """
     pairs = (part.partition("=") for part in header.split(";"))
-    return [value.strip() for key, _, value in pairs if key.strip() == name][:_COOKIES_LOOKED_AT]
+    return [value.strip() for key, _, value in pairs if key.strip() == name]

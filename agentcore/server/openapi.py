@@ -45,7 +45,7 @@ _SECURITY_SCHEMES = {
         "scheme": "bearer",
         "description": "The key of a paired client, with one of the scopes that stand with it.",
     },
-    "pageCookie": {"type": "apiKey", "in": "cookie", "name": "agentcore_PORT"},
+    "pageCookie": {"type": "apiKey", "in": "cookie", "name": "agentcore_page_RANDOM"},
     "pageHeader": {"type": "apiKey", "in": "header", "name": "X-Agentcore-Session"},
 }
 _SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"pageCookie": [], "pageHeader": []}]

@@ -142,12 +142,13 @@ async def test_every_route_is_closed_unless_it_is_meant_to_be_open(shared_bare_s
         "Authorization: Basic TOKEN",
         "Authorization: Bearer TOKENx",
         "X-Agentcore-Session: TOKEN",
-        "Cookie: agentcore_PORT=TOKEN",
+        "Cookie: NAME=TOKEN",
         "X-Token: TOKEN",
     ],
 )
 async def test_only_the_token_as_bearer_is_a_credential(shared_bare_server, line):
-    shown = line.replace("TOKEN", shared_bare_server.token).replace("PORT", str(shared_bare_server.port))
+    shown = line.replace("TOKEN", shared_bare_server.token)
+    shown = shown.replace("NAME", shared_bare_server.host.state.cookie_name("page"))
     status, answer = await shared_bare_server.answer_to(shared_bare_server.head(shown, token=False))
     assert (status, answer["error"]["type"]) == (401, "unauthorized")
 

@@ -29,8 +29,8 @@ async def test_everything_is_there_after_a_restart(state_dir: StateDir, make_row
     async with Store.open(state_dir) as store:
         assert await store.record.count() == 1
         assert await store.artifacts.load(link.artifact_id) == b"kept"
-        assert await store.page_sessions.check(page.cookie, page.header) == page.session_id
-        assert await store.approval_sessions.check(approval.cookie, approval.header) == approval.session_id
+        assert await store.page_sessions.check([page.cookie], page.header) == page.session_id
+        assert await store.approval_sessions.check([approval.cookie], approval.header) == approval.session_id
 
 
 @pytest.mark.spec("S2")

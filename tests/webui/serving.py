@@ -142,7 +142,7 @@ class WebUi:
         session = await sessions.exchange(sessions.create_code())
         assert session is not None
         assert isinstance(self.server.app, ServerApplication)
-        name = self.server.app.dispatcher.parts.addresses.cookie_name
+        name = self.host.state.cookie_name("page")
         cookie = {"name": name, "value": session.cookie, "url": self.address, "httpOnly": True, "sameSite": "Strict"}
         await page.context.add_cookies([cookie])
         await page.evaluate("header => localStorage.setItem('agentcore.session', header)", session.header)

@@ -1,6 +1,7 @@
 """Connections with the limits that aiohttp lacks: a time for headers, a bound on their number, faults as JSON."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
@@ -16,6 +17,12 @@ from agentcore.server.http.response import Answer
 
 T = TypeVar("T")
 
+_HEAD_BYTES = 10 * 1024
+"""The beginning of a request that is kept until its headers are read: more than the request line may have."""
+
+_COOKIES = re.compile(rb"\r\ncookie *:", re.IGNORECASE)
+_WANTS_DOCUMENT = re.compile(rb"\r\n(accept *:[^\r\n]*text/html|sec-fetch-dest *: *(document|iframe))", re.IGNORECASE)
+
 
 class Connection(web.RequestHandler):
     """One connection of a client.
@@ -28,10 +35,28 @@ class Connection(web.RequestHandler):
         end_stream: Ends the stream that is being served on it in good order; None: there is none that can be.
     """
 
-    __slots__ = ("_hits", "_is_refused", "_limits", "_newest_body", "_timer", "end_stream", "on_drained", "on_lost")
+    __slots__ = (
+        "_cookie_help",
+        "_head",
+        "_hits",
+        "_is_faulty",
+        "_is_lost",
+        "_is_refused",
+        "_limits",
+        "_newest_body",
+        "_timer",
+        "end_stream",
+        "on_drained",
+        "on_lost",
+    )
 
     def __init__(
-        self, manager: "ConnectionFactory", limits: TimeLimits, hits: Hits, loop: asyncio.AbstractEventLoop
+        self,
+        manager: "ConnectionFactory",
+        limits: TimeLimits,
+        hits: Hits,
+        loop: asyncio.AbstractEventLoop,
+        cookie_help: Callable[[], Answer],
     ) -> None:
         super().__init__(
             manager,
@@ -41,10 +66,13 @@ class Connection(web.RequestHandler):
             auto_decompress=False,  # a small body must not become a large one; the reader refuses compressed ones
             access_log=None,  # type: ignore[arg-type]  # None is what turns it off
         )
-        self._limits, self._hits = limits, hits
+        self._limits, self._hits, self._cookie_help = limits, hits, cookie_help
+        self._head = b""
         self._timer: asyncio.TimerHandle | None = None
         self._newest_body: StreamReader | None = None
         self._is_refused = False
+        self._is_faulty = False
+        self._is_lost: asyncio.Future[None] | None = None
         self.on_drained: Callable[[], None] | None = None
         self.on_lost: Callable[[], None] | None = None
         self.end_stream: Callable[[], None] | None = None
@@ -76,9 +104,13 @@ class Connection(web.RequestHandler):
         if not data:  # aiohttp goes on with what it has kept
             super().data_received(data)
             return
+        if self._is_faulty:  # the rest of what could not be read
+            return
         requests = self._request_count
         newest = self._newest_body
         is_between_requests = newest is None or newest.is_eof()
+        if is_between_requests:
+            self._head = (data if self._timer is None else self._head + data)[:_HEAD_BYTES]
         super().data_received(data)
         if self._request_count != requests:
             if newest is not None and not newest.is_eof():
@@ -88,7 +120,10 @@ class Connection(web.RequestHandler):
                 self._timer.cancel()
                 self._timer = None
             if self._messages:
-                self._newest_body = self._messages[-1][1]
+                newest_message, self._newest_body = self._messages[-1]
+                self._is_faulty = not hasattr(newest_message, "headers")
+                if not self._is_faulty:  # a fault is answered by what came
+                    self._head = b""
         elif is_between_requests and self._timer is None and not self._upgraded:
             self._expect_headers()
 
@@ -103,6 +138,8 @@ class Connection(web.RequestHandler):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._is_lost is not None and not self._is_lost.done():
+            self._is_lost.set_result(None)
         if self._is_refused:
             return
         super().connection_lost(exc)
@@ -115,16 +152,36 @@ class Connection(web.RequestHandler):
         """The answer to what is no HTTP; nothing else reaches this, for the application answers all errors itself."""
         self._hits.add("invalid_request")
         if isinstance(exc, LineTooLong):
-            return Refusal(
-                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "headers_too_large",
-                f"the request line and each header may have {self.max_field_size:,} bytes",
-                closes=True,
-            ).answer()
+            return _LastAnswer(self._headers_too_large(), self._read_rest)
         said = (message or "").partition("\n")[0].strip().rstrip(":")[:200]
         return Refusal(
             HTTPStatus.BAD_REQUEST, "invalid_request", f"this is not valid HTTP: {said}", closes=True
         ).answer()
+
+    def _headers_too_large(self) -> Answer:
+        status, limit_bytes = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, self.max_field_size
+        if not _COOKIES.search(self._head):
+            message = f"the request line and each header may have {limit_bytes:,} bytes"
+            return Refusal(status, "headers_too_large", message, closes=True).answer()
+        if _WANTS_DOCUMENT.search(self._head):
+            return self._cookie_help()
+        message = (
+            f"the cookies for this address are larger than {limit_bytes:,} bytes; another local server set them: "
+            "delete the cookies of this address in the browser, and log in again"
+        )
+        return Refusal(status, "cookies_too_large", message, closes=True).answer()
+
+    async def _read_rest(self) -> None:
+        """Throw away what is still sent, for a while: closing before that resets the connection, and with it the
+        answer.
+        """
+        transport = self.transport
+        if not isinstance(transport, asyncio.Transport) or transport.is_closing():
+            return
+        if transport.can_write_eof():
+            transport.write_eof()
+        self._is_lost = self._loop.create_future()
+        await asyncio.wait((self._is_lost,), timeout=self._limits.linger)
 
     def _expect_headers(self) -> None:
         self._timer = self._loop.call_later(self._limits.headers, self._headers_late)
@@ -145,6 +202,29 @@ class Connection(web.RequestHandler):
             )
             self.transport.write(_raw(refusal.answer()))
         self.force_close()
+
+
+class _LastAnswer:
+    """The last answer on a connection, after which the rest of what is sent there is read.
+
+    Args:
+        answer: What is sent; towards aiohttp, this has the same face.
+        read_rest: Returns when the connection may be closed.
+    """
+
+    __slots__ = ("_answer", "_read_rest", "keep_alive", "status")
+
+    def __init__(self, answer: Answer, read_rest: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._answer, self._read_rest = answer, read_rest
+        self.keep_alive, self.status = False, answer.status
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Send it."""
+        await self._answer.prepare(request)
+
+    async def write_eof(self) -> None:
+        """Wait until nothing is on its way any more, within the limit."""
+        await self._read_rest()
 
 
 class _InlineLoop:
@@ -175,13 +255,20 @@ class ConnectionFactory(web.Server):
     Args:
         handler: Answers requests.
         limit: Connections at one time.
+        cookie_help: Makes the document for a browser whose cookies are too large.
     """
 
     def __init__(
-        self, handler: Callable[[web.BaseRequest], Any], *, limit: int, limits: TimeLimits, hits: Hits
+        self,
+        handler: Callable[[web.BaseRequest], Any],
+        *,
+        limit: int,
+        limits: TimeLimits,
+        hits: Hits,
+        cookie_help: Callable[[], Answer],
     ) -> None:
         super().__init__(handler)
-        self.limit, self._limits, self._hits = limit, limits, hits
+        self.limit, self._limits, self._hits, self._cookie_help = limit, limits, hits, cookie_help
 
     @property
     def is_full(self) -> bool:
@@ -195,7 +282,7 @@ class ConnectionFactory(web.Server):
 
     def __call__(self) -> Connection:
         """A connection for a client that was accepted."""
-        return Connection(self, self._limits, self._hits, self._loop)
+        return Connection(self, self._limits, self._hits, self._loop, self._cookie_help)
 
 
 def _raw(answer: Answer) -> bytes:

@@ -93,7 +93,7 @@ def _sessions(exchange: Exchange) -> PageSessions:
 def _cookie(exchange: Exchange, value: str, days: int) -> str:
     is_plain = exchange.request.headers[hdrs.HOST].lower() in exchange.parts.addresses.plain
     return _COOKIE.format(
-        name=exchange.parts.addresses.cookie_name,
+        name=exchange.parts.gate.credentials.cookie_name,
         value=value,
         seconds=days * 24 * 3600,
         secure="" if is_plain else "; Secure",

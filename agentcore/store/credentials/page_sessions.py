@@ -30,6 +30,8 @@ _IDLE_MS = IDLE_DAYS * 24 * 3_600_000
 # the time of last use counts days: writing it more often would cost a commit on every request
 _TOUCH_INTERVAL_MS = 3_600_000
 _SECRET_BYTES = 32
+_NO_HASH = bytes(hashlib.sha256().digest_size)
+"""Belongs to no value: it is compared in place of a session that there is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,21 @@ class PageSessions:
         self._known[known.cookie_hash] = known
         return session
 
-    async def check(self, cookie: str, header: str) -> str | None:
-        """The id of the session that both values belong to, or None.
+    async def check(self, cookies: Iterable[str], header: str) -> str | None:
+        """The id of the session that one of the cookies and the header's value belong to, or None.
 
         Costs microseconds: it waits for the database once an hour a session, to note that it is in use.
+
+        Args:
+            cookies: All candidates that a browser sent. Each is compared, so that the time does not depend on which one
+                it is.
         """
-        known = self._known.get(_hashed(cookie))
-        if known is None or not hmac.compare_digest(known.header_hash, _hashed(header)):
+        shown, known = _hashed(header), None
+        for cookie in cookies:
+            candidate = self._known.get(_hashed(cookie))
+            is_match = hmac.compare_digest(_NO_HASH if candidate is None else candidate.header_hash, shown)
+            known = candidate if is_match else known
+        if known is None:
             return None
         now_ms = self._now_ms()
         if now_ms - known.last_used_at_ms > _IDLE_MS:

@@ -12,6 +12,7 @@ import platformdirs
 from pydantic import SecretStr, ValidationError
 
 from agentcore.store.state.api_token import ensure_token
+from agentcore.store.state.cookie_names import ensure_cookie_name
 from agentcore.store.state.errors import StateDirError, StateLockedError
 from agentcore.store.state.lock import LOCK_NAME, is_held, take_lock
 from agentcore.store.state.loop_report import LOOP_REPORT_FILE
@@ -79,8 +80,8 @@ class StateDir:
     """A state folder that this process holds, from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
-    `apps_port`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`, `state.sqlite3`, `artifacts/`,
-    `data/MODULE/`, `logs/`.
+    `apps_port`, `cookie_name`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`, `state.sqlite3`,
+    `artifacts/`, `data/MODULE/`, `logs/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
@@ -146,6 +147,15 @@ class StateDir:
         make_private_folder(self.path / "data")
         make_private_folder(self.path / "data" / module)
         return self.path / "data" / module
+
+    def cookie_name(self, audience: str) -> str:
+        """The name of the cookie by which an origin's browsers are known: `page` or `approval`.
+
+        Raises:
+            StateDirError: The file with its random part is damaged.
+            OSError: It cannot be written.
+        """
+        return ensure_cookie_name(self.path, audience)
 
     @property
     def approval_port(self) -> int | None:

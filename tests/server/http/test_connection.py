@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -127,6 +128,68 @@ async def test_what_is_no_http_gets_an_error_object(make_server, request_bytes):
     assert error_of(answer) == (400, "invalid_request")
     assert b"Traceback" not in answer
     assert b"X-Content-Type-Options: nosniff" in answer
+
+
+TOO_MANY_COOKIES = "Cookie: " + "; ".join(f"c{number}={'x' * 4000}" for number in range(4))
+NAVIGATION = (
+    "Accept: text/html,application/xhtml+xml,*/*;q=0.8",
+    "Sec-Fetch-Dest: document",
+    "Sec-Fetch-Mode: navigate",
+)
+
+
+@pytest.mark.spec("S1")
+@pytest.mark.parametrize("path", ["/", "/chat/s1", "/api/tools"])
+async def test_browser_with_too_many_cookies_gets_a_page_that_says_what_to_do(make_server, path):
+    server = await make_server(limits=TimeLimits(linger=0.1))
+    start = f"GET {path} HTTP/1.1"
+    head, _, body = (await server.raw(server.head(*NAVIGATION, TOO_MANY_COOKIES, start=start))).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert b"Content-Type: text/html; charset=utf-8" in head
+    text = body.decode()
+    assert ("Delete the cookies of this address" in text, "删除此地址的 Cookie" in text) == (True, True)
+    # it must not need anything that is refused as well
+    assert not re.search(r"<script|<link|<img|@import|url\(|src=", text)
+    assert b"default-src 'none'; style-src 'sha256-" in head
+    # and with fewer of them all is as ever
+    fewer = server.head(*NAVIGATION, "Cookie: " + "x" * 4000, start="GET / HTTP/1.1", token=False)
+    assert (await server.raw(fewer)).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.spec("S1")
+async def test_cookies_that_come_in_pieces_or_on_a_connection_in_use_get_the_same_page(make_server):
+    server = await make_server(limits=TimeLimits(linger=0.1))
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    head = server.head(*NAVIGATION, TOO_MANY_COOKIES, start="GET / HTTP/1.1")
+    writer.write(server.head(start="GET /api/health HTTP/1.1").replace(b"close", b"keep-alive"))
+    answer = await reader.readuntil(b"}")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    for start in range(0, len(head), 1000):
+        writer.write(head[start : start + 1000])
+        await asyncio.sleep(0)
+    assert b"Delete the cookies of this address" in await read_all(reader)
+    writer.close()
+
+
+@pytest.mark.spec("S1")
+async def test_answer_arrives_also_where_a_browser_sends_all_cookies_that_it_may_keep(make_server):
+    """180 cookies of 4 KB: more than any buffer on the way takes at once."""
+    server = await make_server()
+    cookies = "Cookie: " + "; ".join(f"c{number}={'x' * 4000}" for number in range(180))
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(server.head(*NAVIGATION, cookies, start="GET / HTTP/1.1"))
+    await asyncio.sleep(0)
+    assert b"Delete the cookies of this address" in await read_all(reader)
+    writer.close()
+    assert (await server.get("/api/health"))[0] == 200
+
+
+@pytest.mark.spec("S1")
+async def test_program_with_too_many_cookies_gets_an_error_object(make_server):
+    server = await make_server(limits=TimeLimits(linger=0.1))
+    answer = await server.raw(server.head("Accept: */*", "Sec-Fetch-Dest: empty", TOO_MANY_COOKIES))
+    assert error_of(answer) == (431, "cookies_too_large")
+    assert b"delete the cookies" in answer
 
 
 @pytest.mark.spec("S1")

@@ -182,7 +182,7 @@ async def test_headers_of_the_gate_cannot_be_replaced(bare_server, site):
         "X-Content-Type-Options": "off",
         "Cache-Control": "public",
         "Access-Control-Allow-Origin": "*",
-        "Set-Cookie": f"agentcore_{bare_server.port}=x",
+        "Set-Cookie": f"{bare_server.host.state.cookie_name('page')}=x",
         "Content-Length": "3",
         "Connection": "upgrade",
     }
@@ -340,7 +340,7 @@ async def test_websocket_talks_in_text_and_bytes(bare_server, echo):
 
 async def test_websocket_of_a_page_shows_its_session_as_a_subprotocol(bare_server, echo):
     session = await bare_server.host.store.page_sessions.exchange(bare_server.host.store.page_sessions.create_code())
-    headers = {"Cookie": f"agentcore_{bare_server.port}={session.cookie}"}
+    headers = {"Cookie": f"{bare_server.host.state.cookie_name('page')}={session.cookie}"}
     protocols = ("agentcore", f"agentcore.session.{session.header}")
     async with aiohttp.ClientSession(headers=headers) as page:
         async with page.ws_connect(f"{bare_server.url}/api/modules/site/ws", protocols=protocols) as socket:

@@ -110,8 +110,6 @@ async def test_cookie_alone_as_any_port_of_the_machine_gets_it_opens_nothing(ser
     alone = Browser(person.address, person.cookie)
     assert (await alone.ask("GET", "/api/approvals"))[0] == 401
     assert (await Browser(person.address, "", person.value).ask("GET", "/api/approvals"))[0] == 401
-    port = person.address.rpartition(":")[2]
-    assert person.cookie.startswith(f"agentcore_{port}=")
 
 
 @pytest.mark.spec("S1")

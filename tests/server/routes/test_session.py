@@ -1,7 +1,12 @@
 """The page's log-in: a code, once; then a cookie and a header value, only together."""
 
+import re
+
 import aiohttp
 import pytest
+
+from agentcore.store.state import StateDir
+from agentcore.store.state.errors import StateDirError
 
 
 class Browser:
@@ -45,15 +50,43 @@ async def test_session_needs_cookie_and_header_value(browser):
     assert (await browser.ask(value=False))[0] == 401
 
 
-async def test_cookie_is_named_for_the_port_and_closed_to_scripts_and_other_sites(browser, bare_server):
-    assert browser.cookie.startswith(f"agentcore_{bare_server.port}=")
+@pytest.mark.spec("S1")
+async def test_name_of_the_cookie_cannot_be_guessed_and_stays_over_restarts(tmp_path):
+    variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "one")}
+    with StateDir.open(tmp_path / "app.json", environ=variables) as state:
+        page, approval = state.cookie_name("page"), state.cookie_name("approval")
+        assert (state.path / "cookie_name").stat().st_mode & 0o777 == 0o600
+    with StateDir.open(tmp_path / "app.json", environ=variables) as again:
+        assert (again.cookie_name("page"), again.cookie_name("approval")) == (page, approval)
+    variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "other")}
+    with StateDir.open(tmp_path / "app.json", environ=variables) as other:
+        assert len({page, approval, other.cookie_name("page"), other.cookie_name("approval")}) == 4
+    assert re.fullmatch("agentcore_page_[0-9a-f]{32}", page)
+
+
+async def test_damaged_name_of_the_cookie_is_an_error_that_says_what_to_do(tmp_path):
+    with StateDir.open(tmp_path / "app.json", environ={"AGENTCORE_STATE_DIR": str(tmp_path / "state")}) as state:
+        (state.path / "cookie_name").write_text("x; Path=/")
+        with pytest.raises(StateDirError, match="remove it for a new one"):
+            state.cookie_name("page")
+
+
+async def test_cookie_is_closed_to_scripts_and_other_sites(browser, bare_server):
+    assert browser.cookie.startswith(f"{bare_server.host.state.cookie_name('page')}=")
     for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
         assert attribute in browser.cookie_line
 
 
-async def test_cookie_is_found_among_others_and_beside_a_planted_one(browser, bare_server):
-    browser.cookie = f"a=b; agentcore_{bare_server.port}=planted; agentcore_1=x; {browser.cookie}"
+@pytest.mark.spec("S1")
+@pytest.mark.parametrize("planted", [1, 4, 100])
+async def test_cookie_is_found_behind_planted_ones_of_its_name(browser, planted):
+    """A server at another local port gets the cookie with its name, and plants more of that name for longer paths."""
+    name, _, own = browser.cookie.partition("=")
+    before = "; ".join(f"{name}=planted{number}" for number in range(planted))
+    browser.cookie = f"a=b; {before}; {name}={own}; agentcore_1=x"
     assert (await browser.ask())[0] == 200
+    browser.cookie = f"a=b; {before}; agentcore_1=x"
+    assert (await browser.ask())[0] == 401
 
 
 @pytest.mark.spec("S1")

@@ -1,0 +1,26 @@
+"""The document for a browser whose cookies are larger than a request's headers may be: it says what to do."""
+
+from functools import cache
+from http import HTTPStatus
+
+from agentcore.server.http.response import Answer
+from agentcore.server.page.document import inline_hashes, page_folder
+
+
+@cache
+def cookie_help() -> Answer:
+    """The answer with the document, which loads nothing: whatever it loaded would be refused as well.
+
+    Raises:
+        OSError: The page's files are not there.
+    """
+    text = (page_folder() / "cookies.html").read_text(encoding="utf-8")
+    styles = " ".join(inline_hashes(text, "style"))
+    policy = f"default-src 'none'; style-src {styles}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return Answer(
+        text.encode(),
+        HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "text/html; charset=utf-8",
+        {"Content-Security-Policy": policy},
+        closes=True,
+    )
