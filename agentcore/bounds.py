@@ -88,10 +88,13 @@ PAIRINGS_WAITING = 16
 """Clients that have shown a code and wait for a person, or for their key to be fetched."""
 
 HOSTS_WAITING = 16
-"""Hosts of other machines that wait to be let in at one time."""
+"""Connections of hosts of other machines that are not paired, at one time."""
 
 HOSTS_WAITING_PER_ADDRESS = 4
-"""Those of them that dial in from one address."""
+"""Those of them that come from one address."""
+
+HOST_OFFER_BYTES = 4 * 1024 * 1024
+"""All modules of a host that is not paired, with their definitions: asked for once the user has typed its code."""
 
 APPROVAL_SECONDS = 600.0
 """How long a call waits for a person."""

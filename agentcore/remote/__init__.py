@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from agentcore.remote.hosts import Hosts
     from agentcore.remote.pool.permissions import KeyExists, make_key, user_block
     from agentcore.remote.wire.frames import PROTOCOL
-    from agentcore.remote.wire.web_socket import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, SOCKET_PATH
+    from agentcore.remote.wire.web_socket import (
+        CLOSE_SECONDS,
+        HEARTBEAT_SECONDS,
+        MESSAGE_BYTES,
+        SOCKET_PATH,
+        UNPAIRED_MESSAGE_BYTES,
+    )
 
 __all__ = [
     "CLOSE_SECONDS",
@@ -18,6 +24,7 @@ __all__ = [
     "MESSAGE_BYTES",
     "PROTOCOL",
     "SOCKET_PATH",
+    "UNPAIRED_MESSAGE_BYTES",
     "Hosts",
     "KeyExists",
     "end_all_outliving",
@@ -34,6 +41,7 @@ _HOMES = {
     "MESSAGE_BYTES": "agentcore.remote.wire.web_socket",
     "PROTOCOL": "agentcore.remote.wire.frames",
     "SOCKET_PATH": "agentcore.remote.wire.web_socket",
+    "UNPAIRED_MESSAGE_BYTES": "agentcore.remote.wire.web_socket",
     "make_key": "agentcore.remote.pool.permissions",
     "user_block": "agentcore.remote.pool.permissions",
 }

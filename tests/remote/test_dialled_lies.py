@@ -13,8 +13,9 @@ import pytest
 import pytest_asyncio
 
 from agentcore.api.definition import ToolDefinition
+from agentcore.bounds import HOST_OFFER_BYTES
 from agentcore.remote.wire.declared import definition_to_wire
-from agentcore.remote.wire.frames import PROTOCOL
+from agentcore.remote.wire.frames import PIECE_BYTES, PROTOCOL, piece
 from agentcore.remote.wire.web_socket import SOCKET_PATH
 from tests.remote.two_machines import WAIT_S, Place, Server, serving
 
@@ -243,15 +244,107 @@ async def test_unknown_machine_is_asked_nothing_and_told_nothing_but_its_code(ch
     assert gone["error"]["type"] == "invalid_code"
 
 
-async def test_machines_that_wait_are_bounded_for_one_address(cheated):
+@pytest.mark.parametrize("greets", [True, False])
+async def test_machines_that_wait_are_bounded_for_one_address(cheated, greets):
+    """Those that say nothing as well: a connection is counted before anything of it is read."""
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(4):
             liar = await stack.enter_async_context(dialled(cheated))
-            await liar.hello()
-            await liar.hear("pair.code")
-        further = await stack.enter_async_context(dialled(cheated))
-        await further.hello()
-        assert "too many hosts wait" in await further.goodbye()
+            if greets:
+                await liar.hello()
+                await liar.hear("pair.code")
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await stack.enter_async_context(dialled(cheated))
+        assert refused.value.status == 429
+        await liar.socket.close()
+        again = await stack.enter_async_context(dialled_once_there_is_room(cheated))
+        await again.hello()
+        await again.hear("pair.code")
+
+
+@asynccontextmanager
+async def dialled_once_there_is_room(server: Server) -> AsyncIterator[Liar]:
+    """A connection of a machine that is not paired, once one of those that wait has gone."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            try:
+                async with dialled(server) as liar:
+                    yield liar
+                    return
+            except aiohttp.WSServerHandshakeError:
+                await asyncio.sleep(0.05)
+
+
+def many_tools(count: int) -> list[Message]:
+    """Definitions of some 500 bytes each."""
+    return [{**TOOL, "name": f"lie_{number}", "description": "x" * 300} for number in range(count)]
+
+
+async def test_unknown_machine_is_read_no_long_message(cheated):
+    async with dialled_once_there_is_room(cheated) as liar:
+        await liar.hello(members=[{**MEMBER, "tools": many_tools(300)}])
+        assert (await liar.socket.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+        assert liar.socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
+    async with dialled_once_there_is_room(cheated) as honest:
+        await honest.hello(members=[{**MEMBER, "tools": many_tools(60)}])
+        shown = await cheated.decide("/api/host-pairings", code=(await honest.hear("pair.code"))["code"])
+        assert len(shown["modules"][0]["tools"]) == 60
+
+
+async def test_unknown_machine_may_send_no_blob_before_it_is_asked(cheated):
+    async with dialled_once_there_is_room(cheated) as liar:
+        await liar.hello(hasMore=True, members=[])
+        await liar.hear("pair.code")
+        await liar.socket.send_bytes(piece(1, b"x", is_last=False))
+        assert "bytes, or" in await liar.goodbye()
+
+
+async def offer(liar: Liar, *, size: int = 0, **fields: Any) -> None:
+    """Answer the question what a machine brings."""
+    asked = await liar.hear("pair.offer")
+    said = {"protocol": PROTOCOL, "name": "liar", "pid": os.getpid(), "instance": "i1", "members": [MEMBER], **fields}
+    data = json.dumps(said).encode().ljust(size)
+    for begin in range(0, len(data), PIECE_BYTES):
+        is_last = begin + PIECE_BYTES >= len(data)
+        await liar.socket.send_bytes(piece(1, data[begin : begin + PIECE_BYTES], is_last=is_last))
+    await liar.say("reply", id=asked["id"], ok=True, result={"blob": 1})
+
+
+async def test_machine_says_what_it_brings_once_its_code_was_typed(cheated):
+    async with dialled_once_there_is_room(cheated) as liar:
+        await liar.hello(hasMore=True, members=[])
+        code = (await liar.hear("pair.code"))["code"]
+        await liar.say("ping", n=1)
+        assert (await liar.socket.receive_json())["type"] == "pong"  # and nothing before it
+        finding = asyncio.create_task(cheated.decide("/api/host-pairings", code=code))
+        await offer(liar, members=[{**MEMBER, "tools": many_tools(2000)}])
+        [module] = (await finding)["modules"]
+        assert len(module["tools"]) == 2000
+        # it is not asked again
+        assert (await cheated.decide("/api/host-pairings", code=code))["modules"] == [module]
+
+
+OFFERS: dict[str, tuple[Message, str]] = {
+    "another name": ({"name": "laptop"}, "greeted as another host"),
+    "another start": ({"instance": "i2"}, "greeted as another host"),
+    "two modules of one name": ({"members": [MEMBER, {**MEMBER, "module": 2}]}, "two of one name"),
+    "no members": ({"members": 1}, "members"),
+    "too much": ({"size": HOST_OFFER_BYTES + 2 * PIECE_BYTES}, "bytes, or"),
+}
+
+
+@pytest.mark.parametrize("lie", OFFERS)
+async def test_offer_that_is_none_ends_the_pairing_with_a_reason(cheated, lie):
+    async with dialled_once_there_is_room(cheated) as liar:
+        await liar.hello(hasMore=True, members=[])
+        code = (await liar.hear("pair.code"))["code"]
+        finding = asyncio.create_task(cheated.decide("/api/host-pairings", code=code))
+        with contextlib.suppress(ConnectionError):  # it is cut off before it has said all
+            await offer(liar, **OFFERS[lie][0])
+        error = (await finding)["error"]
+        assert error["type"] == "pairing_not_found"
+        assert OFFERS[lie][1] in error["message"]
+        assert (await cheated.decide("/api/host-pairings", code=code))["error"]["type"] == "invalid_code"
 
 
 async def test_a_page_cannot_dial_in_and_a_wrong_key_opens_nothing(cheated):

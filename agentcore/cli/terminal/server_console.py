@@ -172,14 +172,14 @@ class ServerConsole:
     async def _pair_host(self, code: str) -> None:
         async with self._screen:  # the next line is the answer to this
             try:
-                pairing = self._host.host_pairings.find(code)
-                say(f"\n{host_text(shown_host(pairing))}")
+                pairing, offer = await self._host.host_pairings.find(code)
+                say(f"\n{host_text(shown_host(offer))}")
                 accepts = await confirmed("Let it in?", is_new=True)
                 await self._host.host_pairings.decide(pairing.pairing_id, TERMINAL, accepts=accepts)
             except ToolError as exc:
                 say(all_visible(exc.message))
                 return
-        say(f"{pairing.offer.name} is let in, and connects by itself." if accepts else "Refused.")
+        say(f"{pairing.name} is let in, and connects by itself." if accepts else "Refused.")
 
     async def _help(self) -> None:
         say(_HELP if self._dialogue is None else f"{self._dialogue.help()}\n{_HELP}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import HostPairing, Pairing, PolicyChange
+from agentcore.host.approvals import HostOffer, Pairing, PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",
@@ -71,9 +71,8 @@ def host_text(shown: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def shown_host(pairing: HostPairing) -> dict[str, Any]:
+def shown_host(offer: HostOffer) -> dict[str, Any]:
     """A host that waits in this process, as `host_text` takes it."""
-    offer = pairing.offer
     return {
         **{name: getattr(offer, name) for name in ("name", "address", "platform", "version", "workspace", "replaces")},
         "modules": [

@@ -3,7 +3,9 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -47,21 +49,36 @@ class HostOffer:
     replaces: bool = False
 
 
+FetchOffer = Callable[[], Awaitable[HostOffer]]
+"""Asks a host what it brings.
+
+Raises:
+    ToolError: `pairing_not_found`: it has gone, does not answer, or sent what cannot be read.
+"""
+
+
 @dataclass(slots=True, eq=False)
 class HostPairing:
-    """One host that waits for a person.
+    """One host that waits for the user.
 
     Args:
-        code: What its person reads there.
+        name: What it calls itself.
+        address: Where it dialled in from.
+        fetch: Asks it what it brings.
+        code: What its user reads there.
         expires_at_ms: Milliseconds since 1970.
+        offer: What it brings; None: the user has not typed its code yet.
         decided: The key that it is given; None: it was refused, or has waited for too long.
     """
 
     pairing_id: str
-    offer: HostOffer
+    name: str
+    address: str
+    fetch: FetchOffer = field(repr=False)
     code: str = field(repr=False)
     expires_at_ms: int = 0
-    is_shown: bool = False
+    offer: HostOffer | None = None
+    fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
     decided: "asyncio.Future[str | None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -85,21 +102,35 @@ class HostPairings:
         self._record, self._now = record, now
         self._codes = OneTimeCodes(now, short_code)
         self._waiting: dict[str, HostPairing] = {}
+        self._connections: Counter[str] = Counter()
 
-    def offer(self, offer: HostOffer) -> HostPairing:
-        """Have a host wait for a person.
+    @contextmanager
+    def connection(self, source: str) -> Iterator[None]:
+        """Count a connection of a host that is not paired, from before anything of it is read until its end.
 
+        Args:
+            source: Where it comes from, for the limit of each address.
         Raises:
             ToolError: `too_many_waiting`.
         """
-        same = sum(each.offer.address == offer.address for each in self._waiting.values())
-        if len(self._waiting) >= HOSTS_WAITING or same >= HOSTS_WAITING_PER_ADDRESS:
+        if self._connections.total() >= HOSTS_WAITING or self._connections[source] >= HOSTS_WAITING_PER_ADDRESS:
             message = "too many hosts wait to be let in; try again in some minutes"
             raise ToolError("too_many_waiting", message, retryable=True, limit=HOSTS_WAITING)
+        self._connections[source] += 1
+        try:
+            yield
+        finally:
+            self._connections[source] -= 1
+            if not self._connections[source]:
+                del self._connections[source]
+
+    def add(self, name: str, address: str, fetch: FetchOffer) -> HostPairing:
+        """Have a host wait for the user. What it brings is read once they have typed its code."""
         pairing_id = f"host_{secrets.token_hex(8)}"
         until_ms = int((self._now() + CODE_SECONDS) * 1000)
-        pairing = self._waiting[pairing_id] = HostPairing(pairing_id, offer, self._codes.create(), until_ms)
-        log.info("host_waits_for_pairing", host=offer.name, address=offer.address)
+        pairing = HostPairing(pairing_id, name, address, fetch, self._codes.create(), until_ms)
+        self._waiting[pairing_id] = pairing
+        log.info("host_waits_for_pairing", host=name, address=address)
         return pairing
 
     def withdraw(self, pairing: HostPairing) -> None:
@@ -109,11 +140,12 @@ class HostPairings:
         if not pairing.decided.done():
             pairing.decided.set_result(None)
 
-    def find(self, code: str) -> HostPairing:
-        """The host that shows this code, for a person to decide on. Only for who may pair.
+    async def find(self, code: str) -> tuple[HostPairing, HostOffer]:
+        """The host that shows this code, and what it brings, for the user to decide on. Only for who may pair.
 
         Raises:
-            ToolError: `invalid_code`: unknown, wrong, or too old.
+            ToolError: `invalid_code`: unknown, wrong, or too old; `pairing_not_found`: the host cannot say what it
+                brings.
         """
         shown = as_typed(code)
         is_valid = self._codes.is_valid(shown)
@@ -121,8 +153,10 @@ class HostPairings:
         if pairing is None:
             message = "no host shows this code (any more); type the one that `agentcore agent` shows there now"
             raise ToolError("invalid_code", message)
-        pairing.is_shown = True
-        return pairing
+        async with pairing.fetching:
+            if pairing.offer is None:
+                pairing.offer = await pairing.fetch()
+        return pairing, pairing.offer
 
     async def decide(self, pairing_id: str, by: str, *, accepts: bool) -> None:
         """Let a host in, or refuse it; the second word finds nothing.
@@ -131,17 +165,18 @@ class HostPairings:
             ToolError: `pairing_not_found`: unknown, gone, expired, or decided already; `too_many_hosts`.
         """
         pairing = self._waiting.get(pairing_id)
-        if pairing is None or not pairing.is_shown or not self._codes.use(pairing.code):
+        offer = None if pairing is None else pairing.offer
+        if pairing is None or offer is None or not self._codes.use(pairing.code):
             message = f"no host waits as {pairing_id!r}: it was decided, has gone, or its code has expired"
             raise ToolError("pairing_not_found", message, pairing_id=pairing_id)
         del self._waiting[pairing_id]
         key: str | None = None
         try:
-            key = await self.let_in(pairing.offer) if accepts else None
+            key = await self.let_in(offer) if accepts else None
         finally:
             if not pairing.decided.done():
                 pairing.decided.set_result(key)
-        offer, outcome = pairing.offer, "host_paired" if accepts else "host_refused"
+        outcome = "host_paired" if accepts else "host_refused"
         row = notice(outcome, name=offer.name, address=offer.address, modules=[each.name for each in offer.modules])
         self._record.append(row._replace(principal_kind="host", principal_id=offer.name, decided_by=by))
         log.warning(outcome, host=offer.name, address=offer.address, by=by)

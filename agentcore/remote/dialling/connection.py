@@ -172,7 +172,10 @@ class Connection:
         try:
             self._why = ""
             link = SocketLink(socket, lambda made: self._worker.attach(made, self._ended))
-            self._worker.greet()
+            if self._key is None:
+                self._worker.greet_unpaired()
+            else:
+                self._worker.greet_paired()
             await link.carry()
         finally:
             await socket.close()

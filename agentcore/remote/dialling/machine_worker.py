@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from agentcore.bounds import HOOK_SECONDS
+from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
@@ -66,6 +67,7 @@ class MachineWorker(Worker):
         self.on_code: Callable[[str, int], None] = lambda code, until_ms: None
         self.on_key: Callable[[str], None] = lambda key: None
         self._tools: dict[int, dict[str, Any]] = {}
+        self._is_paired = True
         self._keep_s: Mapping[str, float] = {}
         self._timers: list[asyncio.TimerHandle] = []
 
@@ -129,9 +131,33 @@ class MachineWorker(Worker):
 
         return super().attach(transport, ended)
 
+    def greet_unpaired(self) -> None:
+        """Greet a server that has not paired this host: it reads no long message, and asks for the modules once its
+        user has typed the code.
+        """
+        self._is_paired = False
+        self.greet()
+
+    def greet_paired(self) -> None:
+        """Greet a server that knows this host by its key."""
+        self._is_paired = True
+        self.greet()
+
+    def _hello(self) -> Message:
+        said = super()._hello()
+        if self._is_paired:
+            return said
+        return {**said, "members": [], "failed": [], "calls": [], "workspace": [], "hasMore": True}
+
+    async def _offer(self, message: Message) -> Any:
+        """Send what this host brings to the server that is to pair it."""
+        if self._is_paired:
+            raise ToolError("unknown_message", "this host is paired already")
+        return {"blob": await self.line.peer.send_blob(to_json(super()._hello()))}
+
     def _requests(self) -> dict[str, OnRequest]:
         served = {kind: serve for kind, serve in super()._requests().items() if kind in _REQUESTS}
-        return served | {"module.state": self._clear_up_stopped, "module.ask": self._answer}
+        return served | {"module.state": self._clear_up_stopped, "module.ask": self._answer, "pair.offer": self._offer}
 
     def _messages(self) -> dict[str, OnMessage]:
         own: dict[str, OnMessage] = {

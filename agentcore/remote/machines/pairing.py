@@ -5,12 +5,17 @@ import contextlib
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import pydantic_core
+
 from agentcore.api import ToolDefinition
+from agentcore.bounds import HOST_OFFER_BYTES
 from agentcore.config.hosts import HOST_NAME
 from agentcore.errors import ToolError
 from agentcore.host.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
+from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.declarations.definitions import read_definition
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_members
@@ -26,6 +31,7 @@ MESSAGES_PER_SECOND = 10
 """What a host may say before it is let in."""
 
 _KEPT_SECONDS = 10.0
+_OFFER_SECONDS = 20.0
 _TEXT_CHARS = 500
 _NAME = re.compile(HOST_NAME)
 
@@ -62,7 +68,7 @@ class _Waiting:
 
     def make(self, transport: Transport) -> Peer:
         """The server's end of the link."""
-        self.peer = Peer(transport, on_end=lambda reason: self.close(), per_second=MESSAGES_PER_SECOND)
+        self.peer = Peer(transport, on_end=lambda reason: self.close(), per_second=MESSAGES_PER_SECOND, blobs_bytes=0)
         told = Handlers(f"unpaired at {self._address}").told
         self.peer.listen(
             {
@@ -99,17 +105,13 @@ class _Waiting:
         self._task = asyncio.get_running_loop().create_task(self._wait(told), name="host:pairing")
 
     async def _wait(self, told: Hello) -> None:
-        """Show the code, and wait for the person's word."""
+        """Show the code, and wait for the user's decision."""
         try:
-            replaces = self._check_name(told.name)
-            # in a thread: a hundred definitions take their time
-            offer = await asyncio.to_thread(_offer, told, self._address, replaces=replaces)
-            if self.peer.ended is not None:
-                return
-            pairing = self._pairing = self._pairings.offer(offer)
+            self._check_name(told.name)
         except ToolError as exc:
             self.peer.end(exc.message)
             return
+        pairing = self._pairing = self._pairings.add(told.name, self._address, partial(self._fetch, told))
         self.peer.tell({"type": "pair.code", "code": pairing.code, "expiresAt": pairing.expires_at_ms})
         left_s = pairing.expires_at_ms / 1000 - time.time()
         try:
@@ -126,6 +128,49 @@ class _Waiting:
             async with asyncio.timeout(_KEPT_SECONDS):
                 await self._is_kept.wait()
         self.peer.end()
+
+    async def _fetch(self, told: Hello) -> HostOffer:
+        """What the host brings: only the one whose code the user has typed is asked, and read.
+
+        Raises:
+            ToolError: `pairing_not_found`, `host_taken`, `too_many_hosts`.
+        """
+        replaces = self._check_name(told.name)
+        try:
+            async with asyncio.timeout(_OFFER_SECONDS):
+                data = await self._ask_for_offer() if told.has_more else None
+                # in a thread: a hundred definitions take their time
+                return await asyncio.to_thread(_read_offer, told, data, self._address, replaces=replaces)
+        except (LinkError, TimeoutError, ValueError) as exc:
+            reason = str(exc) if isinstance(exc, LinkError) else reason_of(exc)
+            self.peer.end(f"what it brings cannot be read: {reason}")
+            message = f"the host {told.name!r} cannot say what it brings: {reason}; start it again there"
+            raise ToolError("pairing_not_found", message) from None
+
+    async def _ask_for_offer(self) -> bytes:
+        self.peer.expect_blob(HOST_OFFER_BYTES)
+        answer = await self.peer.request({"type": "pair.offer"})
+        if type(answer) is not dict:
+            raise LinkError("an answer without what was asked for")
+        return self.peer.take_blob(answer.get("blob"))
+
+
+def _read_offer(told: Hello, data: bytes | None, address: str, *, replaces: bool) -> HostOffer:
+    """What a host brings.
+
+    Args:
+        told: How it greeted.
+        data: Its whole greeting as JSON text; None: that was the whole one.
+    Raises:
+        LinkError, ValueError: It is none, or that of another host.
+    """
+    if data is not None:
+        whole = Hello.model_validate(pydantic_core.from_json(data, allow_inf_nan=False))
+        if (whole.name, whole.instance) != (told.name, told.instance):
+            raise LinkError("it greeted as another host")
+        check_members(whole)
+        told = whole
+    return _offer(told, address, replaces=replaces)
 
 
 def _offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:

@@ -145,6 +145,7 @@ class Hello(HostMessage):
         instance: Of one on another machine: another one with each start of its program.
         platform: The system of its machine.
         workspace: The folders there that its tools may touch.
+        has_more: Whether `members` are left out, of one that is not paired, and can be asked for.
     """
 
     protocol: Id
@@ -159,3 +160,4 @@ class Hello(HostMessage):
     platform: Annotated[str, Field(max_length=200)] = ""
     workspace: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
     failed: Annotated[list[FailedModule], Field(max_length=1_000)] = Field(default_factory=list)
+    has_more: bool = False

@@ -63,6 +63,7 @@ class Peer:
         transport: What carries its frames.
         on_end: Told once why the link has ended; empty: it was closed in order.
         per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
+        blobs_bytes: What blobs that have arrived, or are arriving, and that nobody has taken yet, may have together.
 
     Attributes:
         ended: Why the link has ended; None: it has not.
@@ -78,7 +79,9 @@ class Peer:
         *,
         on_end: Callable[[str], None],
         per_second: int | None = None,
+        blobs_bytes: int = BLOBS_BYTES,
     ) -> None:
+        self._blobs_bytes = blobs_bytes
         self._transport = transport
         self._on_end = on_end
         self._on_request: dict[str, OnRequest] = {}
@@ -97,6 +100,11 @@ class Peer:
         self.is_lost = False
         self._allowed = None if per_second is None else int(per_second * _FLOOD_SECONDS)
         self._counted, self._counting_since = 0, self._loop.time()
+
+    def expect_blob(self, limit_bytes: int) -> None:
+        """Accept one blob of the other side, in pieces of full size, beside the messages that it may send."""
+        self._blobs_bytes = limit_bytes
+        self._counted, self._counting_since = -(limit_bytes // PIECE_BYTES), self._loop.time()
 
     def listen(self, on_message: Mapping[str, OnMessage]) -> None:
         """Take messages that want no reply, by their types."""
@@ -253,10 +261,10 @@ class Peer:
         self._blob_bytes += len(part)
         if is_last:
             self._whole[blob] = None
-        while self._whole and (self._blob_bytes > BLOBS_BYTES or len(self._whole) > BLOBS):
+        while self._whole and (self._blob_bytes > self._blobs_bytes or len(self._whole) > BLOBS):
             self._drop(next(iter(self._whole)))
-        if self._blob_bytes > BLOBS_BYTES or len(self._blobs) > BLOBS + 1:
-            raise LinkError(f"more than {BLOBS_BYTES:,} bytes, or {BLOBS:,} blobs, that nothing names")
+        if self._blob_bytes > self._blobs_bytes or len(self._blobs) > BLOBS + 1:
+            raise LinkError(f"more than {self._blobs_bytes:,} bytes, or {BLOBS:,} blobs, that nothing names")
 
     def take_blob(self, number: Any) -> bytes:
         """The bytes that a message names, once.

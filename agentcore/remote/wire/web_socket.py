@@ -14,6 +14,9 @@ SOCKET_PATH = "/api/hosts/socket"
 MESSAGE_BYTES = max(TEXT_BYTES, PIECE_BYTES + PIECE_HEADER_BYTES)
 """The largest message of the WebSocket."""
 
+UNPAIRED_MESSAGE_BYTES = PIECE_BYTES + PIECE_HEADER_BYTES + 1
+"""Less than this has a message of a host that is not paired: its greeting, or a piece of what it brings."""
+
 HEARTBEAT_SECONDS = 15.0
 """How often each side looks whether the other one is there still, while nothing comes; it may take half of that."""
 

@@ -86,8 +86,11 @@ class Worker:
             return
         self.line.attach(self._greets)
         self._watchdog.start()
+        self.line.tell(self._hello())
+
+    def _hello(self) -> Message:
         said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
-        self.line.tell({**said, "highest": self._highest, **self._held()})
+        return {**said, "highest": self._highest, **self._held()}
 
     def _held(self) -> Message:
         """What this host holds, for a server that may know nothing of it."""

@@ -8,8 +8,16 @@ from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import HostPairing, OfferedModule
-from agentcore.remote import CLOSE_SECONDS, HEARTBEAT_SECONDS, MESSAGE_BYTES, PROTOCOL, SOCKET_PATH
+from agentcore.host.approvals import HostOffer, HostPairing, OfferedModule
+from agentcore.remote import (
+    CLOSE_SECONDS,
+    HEARTBEAT_SECONDS,
+    MESSAGE_BYTES,
+    PROTOCOL,
+    SOCKET_PATH,
+    UNPAIRED_MESSAGE_BYTES,
+)
+from agentcore.server.addresses import is_loopback
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
@@ -17,11 +25,10 @@ from agentcore.server.http.response import SECURITY_HEADERS, Answer
 from agentcore.server.modules.hosts import HostList, HostView, hosts_of, list_hosts, show_host
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
+from agentcore.store.credentials import KnownHost
 from agentcore.store.record import notice
 
 _ADDRESS_CHARS = 100
-_UNPAIRED_BYTES = 4 * 1024 * 1024
-"""The largest message of a host that nobody has let in: its greeting, with all its definitions."""
 
 
 class CodeBody(StrictModel):
@@ -83,13 +90,34 @@ class Done(WireModel):
 
 async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
     """Let a host talk over a WebSocket: with its key, or without one to be let in."""
+    request = exchange.request
+    known = exchange.parts.gate.identify_host(request)
+    if known is not None:
+        await hosts_of(exchange.host).machines.admit(known)
+        return await _carry(exchange, known)
+    try:
+        with exchange.host.host_pairings.connection(_source(request)):
+            return await _carry(exchange, None)
+    except ToolError as exc:
+        if exc.type != "too_many_waiting":
+            raise
+        exchange.parts.hits.add("unpaired_hosts")
+        raise Refusal(
+            HTTPStatus.TOO_MANY_REQUESTS, exc.type, exc.message, retryable=True, closes=True, limit=exc.context["limit"]
+        ) from None
+
+
+async def _carry(exchange: Exchange, known: KnownHost | None) -> web.WebSocketResponse:
+    """Serve a connection, of a host that is paired, or of one that wants to be."""
     request, parts = exchange.request, exchange.parts
-    known = parts.gate.identify_host(request)
     machines = hosts_of(exchange.host).machines
-    await machines.admit(known)
-    bound = _UNPAIRED_BYTES if known is None else MESSAGE_BYTES
+    # nothing that is compressed before a credential: it takes more memory than it says
     socket = web.WebSocketResponse(
-        max_msg_size=bound, heartbeat=HEARTBEAT_SECONDS, timeout=CLOSE_SECONDS, protocols=(PROTOCOL,)
+        max_msg_size=UNPAIRED_MESSAGE_BYTES if known is None else MESSAGE_BYTES,
+        heartbeat=HEARTBEAT_SECONDS,
+        timeout=CLOSE_SECONDS,
+        protocols=(PROTOCOL,),
+        compress=known is not None,
     )
     socket.headers.update(SECURITY_HEADERS)
     if not socket.can_prepare(request):
@@ -120,15 +148,23 @@ def _address(request: web.BaseRequest) -> str:
     return f"{via} (by way of {peer})"[:_ADDRESS_CHARS] if via else peer
 
 
+def _source(request: web.BaseRequest) -> str:
+    """The address that a connection counts on: behind a reverse proxy on this machine the one that the proxy saw."""
+    peer = request.remote or ""
+    seen_by_proxy = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return seen_by_proxy[:_ADDRESS_CHARS] if seen_by_proxy and is_loopback(peer) else peer
+
+
 async def find_pairing(exchange: Exchange) -> Answer:
     """Show the host that shows a code."""
     try:
-        pairing = exchange.host.host_pairings.find(exchange.body.code)
+        pairing, offer = await exchange.host.host_pairings.find(exchange.body.code)
     except ToolError as exc:
-        exchange.parts.hits.add("wrong_code")
+        if exc.type == "invalid_code":
+            exchange.parts.hits.add("wrong_code")
         # whoever types it is logged in, and stays so: 401 is for codes that log in
         raise Refusal(HTTPStatus.BAD_REQUEST, exc.type, exc.message) from None
-    return Answer(to_json(_view(pairing)))
+    return Answer(to_json(_view(pairing, offer)))
 
 
 async def decide_pairing(exchange: Exchange) -> Answer:
@@ -173,8 +209,7 @@ async def get_hosts(exchange: Exchange) -> Answer:
     return Answer(to_json(list_hosts(exchange.host)))
 
 
-def _view(pairing: HostPairing) -> HostPairingView:
-    offer = pairing.offer
+def _view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
     return HostPairingView(
         pairing_id=pairing.pairing_id,
         name=offer.name,
