@@ -114,7 +114,7 @@ class FsTools(Module[FsSettings]):
         path, content, encoding = arguments["path"], arguments["content"], arguments.get("encoding")
         create_dirs = bool(arguments.get("create_dirs"))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
-        return change.preview(ctx.workspace)
+        return change.preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
         rank=0,
@@ -140,15 +140,21 @@ class FsTools(Module[FsSettings]):
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
-        return write_change(ctx.workspace, change, create_dirs=create_dirs)
+        return write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
 
     def _preview_edit(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments.get("dry_run"):
             return CallPreview(effects=frozenset(("read",)))
         self._refuse_unless_writable()
-        edits = arguments.get("edits")
-        change = plan_edit(ctx.workspace, arguments["path"], edits, arguments.get("diff"), arguments.get("encoding"))
-        return change.preview(ctx.workspace)
+        change = plan_edit(
+            ctx.workspace,
+            arguments["path"],
+            arguments.get("edits"),
+            arguments.get("diff"),
+            arguments.get("encoding"),
+            is_cancelled=lambda: ctx.is_cancelled,
+        )
+        return change.preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
         rank=0,
@@ -190,8 +196,8 @@ class FsTools(Module[FsSettings]):
         """
         if not dry_run:
             self._refuse_unless_writable()
-        change = plan_edit(ctx.workspace, path, edits, diff, encoding)
-        return edit_change(ctx.workspace, change, dry_run=dry_run)
+        change = plan_edit(ctx.workspace, path, edits, diff, encoding, is_cancelled=lambda: ctx.is_cancelled)
+        return edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
     def glob(

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentcore.api import CallPreview, ToolError, Workspace
-from agentcore_fs_tools.edit.editing import Edit, apply_edits, apply_hunks
+from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_large_result
+from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, load_text
+from agentcore_fs_tools.edit.hunks import apply_hunks
 from agentcore_fs_tools.edit.line_ends import dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 from agentcore_fs_tools.text.encoding import TextForm, line_ends_of
-from agentcore_fs_tools.text.presenting import show_count
 
 DIFF_LIMIT_CHARS = 64 << 10
 """A longer diff is cut."""
@@ -48,24 +49,31 @@ class Change:
         """
         return self.form.encode(self.new, self.shown)
 
-    def diff(self) -> str:
-        """The change as a unified diff, cut when it is very long."""
-        diff = make_diff(self.old.text, self.new, self.shown, is_new_file=self.is_new)
-        if len(diff) <= DIFF_LIMIT_CHARS:
-            return diff
-        head = diff[: diff.rfind("\n", 0, DIFF_LIMIT_CHARS) + 1]
-        return f"{head}[{show_count(diff.count(chr(10), len(head)), 'more line')} of the diff left out]\n"
+    def diff(self, is_cancelled: IsCancelled) -> str:
+        """The change as a unified diff, cut when it is very long.
 
-    def preview(self, workspace: Workspace) -> CallPreview:
+        Raises:
+            ToolError: `cancelled`.
+        """
+        return make_diff(
+            self.old.text,
+            self.new,
+            self.shown,
+            is_new_file=self.is_new,
+            limit_chars=DIFF_LIMIT_CHARS,
+            is_cancelled=is_cancelled,
+        )
+
+    def preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
         """What a person sees before it happens.
 
         Raises:
-            ToolError: `permission_denied`: the file is read-only.
+            ToolError: `permission_denied` (the file is read-only), `cancelled`.
         """
         workspace.refuse_read_only(self.place, self.old.status)
         return CallPreview(
             paths=(workspace.real_path(self.place),),
-            diff=self.diff(),
+            diff=self.diff(is_cancelled),
             is_protected=workspace.is_protected(self.place),
         )
 
@@ -99,13 +107,22 @@ def plan_write(
 
 
 def plan_edit(
-    workspace: Workspace, path: str, edits: Sequence[Edit] | None, diff: str | None, encoding: str | None
+    workspace: Workspace,
+    path: str,
+    edits: Sequence[Edit] | None,
+    diff: str | None,
+    encoding: str | None,
+    *,
+    is_cancelled: IsCancelled,
 ) -> Change:
     """The text of a file after edits or a diff.
 
+    Args:
+        is_cancelled: Asked before each step, of which none takes long.
     Raises:
         ToolError: `edit_not_found`, `edit_ambiguous`, `invalid_diff`, `invalid_arguments`, `binary_file`,
-            `cannot_decode`, and others of opening.
+            `cannot_decode`, `cannot_encode`, `file_too_large` (the file, or what would become of it), `cancelled`, and
+            others of opening.
     """
     if (edits is None) == (diff is None) or edits == []:
         raise ToolError("invalid_arguments", "Give either `edits`, with at least one edit, or `diff`.")
@@ -113,8 +130,13 @@ def plan_edit(
     shown = workspace.show(place)
     hunks = parse_diff(diff) if diff is not None else []
     old = load_text(workspace, place, encoding)
-    new, count = apply_hunks(old.text, hunks, shown) if hunks else apply_edits(old.text, edits or [], shown)
-    return Change(place, shown, old, new, old.form, count)
+    if hunks:
+        new, count = apply_hunks(old.text, hunks, shown, is_cancelled)
+    else:
+        new, count = apply_edits(old.text, edits or [], shown, is_cancelled)
+    change = Change(place, shown, old, new, old.form, count)
+    refuse_large_result(len(change.content()), shown)
+    return change
 
 
 def _refuse_missing_folder(workspace: Workspace, place: Workspace.Place, shown: str) -> None:

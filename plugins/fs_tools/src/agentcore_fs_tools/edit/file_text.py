@@ -4,11 +4,9 @@ import os
 from dataclasses import dataclass
 
 from agentcore.api import ToolError, Workspace
+from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, line_ends_of, named_form
 from agentcore_fs_tools.text.presenting import show_size
-
-EDIT_LIMIT_BYTES = 16 << 20
-"""A larger file is not edited."""
 
 
 @dataclass(frozen=True, slots=True)

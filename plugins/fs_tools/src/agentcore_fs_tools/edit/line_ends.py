@@ -1,19 +1,23 @@
 """Line ends of new text, fitted to those of the text that it replaces."""
 
-import re
+from array import array
 from bisect import bisect_left
-from difflib import SequenceMatcher
+from collections.abc import Iterator
 
+from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never, refuse_if_cancelled
 from agentcore_fs_tools.text.encoding import line_ends_of
 
 
-def fit_line_ends(new: str, old: str, usual_end: str) -> str:
+def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled = never) -> str:
     """Give new text the line ends of the old text that it takes the place of.
 
     Args:
         new: Text whose line ends are `\\n` or `\\r\\n`.
-        old: The text that goes; lines of it that occur in the new text keep their own ends.
+        old: The text that goes; lines of it that occur in the new text keep their own ends, where both are short
+            enough to be compared line by line.
         usual_end: The line end that counts where `old` has none, as `dominant_end` tells it.
+    Raises:
+        ToolError: `cancelled`.
     """
     if "\n" not in new:
         return new
@@ -21,7 +25,7 @@ def fit_line_ends(new: str, old: str, usual_end: str) -> str:
     if ends == "none":
         return _with_ends(new, usual_end)
     if ends == "mixed":
-        return _carried_over(_with_ends(new, "\n"), old, usual_end)
+        return _carried_over(_with_ends(new, "\n"), old, usual_end, is_cancelled)
     return _with_ends(new, "\n" if ends == "lf" else "\r\n")
 
 
@@ -36,11 +40,14 @@ def _with_ends(text: str, end: str) -> str:
     return flat if end == "\n" else flat.replace("\n", end)
 
 
-def _carried_over(new: str, old: str, end: str) -> str:
+def _carried_over(new: str, old: str, end: str, is_cancelled: IsCancelled) -> str:
+    if (old.count("\n") + 1) * (new.count("\n") + 1) > COMPARED_LINES:
+        return _with_ends(new, end)
     old_lines = old.split("\n")  # a line of CRLF keeps its `\r` at the end
     new_lines = new.split("\n")
     fitted = [line + end.removesuffix("\n") for line in new_lines[:-1]] + new_lines[-1:]
-    matcher = SequenceMatcher(None, [line.removesuffix("\r") for line in old_lines], new_lines, autojunk=False)
+    flat_lines = [line.removesuffix("\r") for line in old_lines]
+    matcher = StoppableMatcher(flat_lines, new_lines, is_cancelled, autojunk=False)
     for old_start, new_start, size in matcher.get_matching_blocks():
         for step in range(size):
             if new_start + step < len(new_lines) - 1:
@@ -55,10 +62,23 @@ class FlatText:
         flat: The text to search in.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, is_cancelled: IsCancelled = never) -> None:
         self.flat = text.replace("\r\n", "\n")
-        self._ends = [found.start() - index for index, found in enumerate(re.finditer("\r\n", text))]
+        # an array, for there may be millions, and an int takes eight times as much
+        self._ends = array("L", _ends_in_flat(text, is_cancelled))
 
     def original(self, position: int) -> int:
         """The position in the text itself, in front of a `\\r` and never behind it."""
         return position + bisect_left(self._ends, position)
+
+
+def _ends_in_flat(text: str, is_cancelled: IsCancelled) -> Iterator[int]:
+    """Where each `\\r\\n` of a text is once all of them are `\\n`."""
+    index = 0
+    position = text.find("\r\n")
+    while position >= 0:
+        if index % 10_000 == 0:
+            refuse_if_cancelled(is_cancelled)
+        yield position - index
+        index += 1
+        position = text.find("\r\n", position + 2)

@@ -1,14 +1,16 @@
 """Unified diffs: made for people and models to read, and read to be applied exactly."""
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentcore.api import ToolError
+from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never
+from agentcore_fs_tools.text.presenting import show_count
 
 _CONTEXT_LINES = 3
-_COMPARED_LINES = 4_000_000  # product of both sides; beyond it a line-by-line comparison takes seconds
+_SPLIT_LINES = 20_000  # of both sides together; more are not held as objects
+_BLOCK_CHARS = 1 << 16
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NO_NEWLINE = "\\ No newline at end of file"
 
@@ -32,16 +34,39 @@ class Hunk:
     new_at_end: bool = False
 
 
-def make_diff(old: str, new: str, shown: str, *, is_new_file: bool = False) -> str:
+def make_diff(
+    old: str,
+    new: str,
+    shown: str,
+    *,
+    is_new_file: bool = False,
+    limit_chars: int | None = None,
+    is_cancelled: IsCancelled = never,
+) -> str:
     """The difference of two texts as a unified diff; empty when they are equal.
 
-    It is exact always, and minimal where that can be found in a moment.
+    It is exact always, unless it is cut, and minimal where that can be found in a moment. Of large texts, only the part
+    that differs is read line by line, and no more of it than is shown.
+
+    Args:
+        limit_chars: A longer diff is cut after a line, and says how many more lines there are; None: it is not cut.
+    Raises:
+        ToolError: `cancelled`.
     """
     if old == new and not is_new_file:
         return ""
-    old_lines, new_lines = _lines(old), _lines(new)
     heading = [f"--- {'/dev/null' if is_new_file else 'a/' + shown}\n", f"+++ b/{shown}\n"]
-    return "".join([*heading, *(_with_end(line) for line in _hunks(old_lines, new_lines))])
+    lines, count = _hunks(_find_difference(old, new), is_cancelled)
+    made = list(heading)
+    size = sum(map(len, made))
+    for line in map(_with_end, lines):
+        size += len(line)
+        if limit_chars is not None and size > limit_chars:
+            made.append(f"[{show_count(count, 'more line')} of the diff left out]\n")
+            break
+        made.append(line)
+        count -= line.count("\n")
+    return "".join(made)
 
 
 def parse_diff(diff: str) -> list[Hunk]:
@@ -107,52 +132,140 @@ def _invalid(reason: str, position: int) -> ToolError:
     return ToolError("invalid_diff", f"The diff cannot be applied: line {position + 1}: {reason}.", line=position + 1)
 
 
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """The one part in which two texts differ, from the first line that does to the last.
+
+    Args:
+        start: Number, from 0, of its first line.
+        before: The common lines in front of it, as many as a diff shows.
+        old: The part of the old text.
+        new: The part of the new text.
+        after: The common lines behind it.
+    """
+
+    start: int
+    before: list[str]
+    old: str
+    new: str
+    after: list[str]
+
+
+def _find_difference(old: str, new: str) -> _Difference:
+    head = old.rfind("\n", 0, _common_start(old, new)) + 1
+    tail = _common_end(old, new, min(len(old), len(new)) - head)
+    old_end = len(old) - tail
+    new_end = len(new) - tail
+    if not (_is_line_start(old, old_end) and _is_line_start(new, new_end)):
+        line_end = old.find("\n", old_end)
+        tail = len(old) - (line_end + 1) if line_end >= 0 else 0
+        old_end = len(old) - tail
+        new_end = len(new) - tail
+    first = head
+    for _ in range(_CONTEXT_LINES):
+        first = old.rfind("\n", 0, max(first - 1, 0)) + 1
+    return _Difference(
+        start=old.count("\n", 0, head),
+        before=list(_lines(old[first:head])),
+        old=old[head:old_end],
+        new=new[head:new_end],
+        after=list(_lines(old, old_end, _CONTEXT_LINES)),
+    )
+
+
+def _common_start(left: str, right: str) -> int:
+    """How many characters two texts begin with alike; compared in blocks, which takes no copy of the whole."""
+    at = 0
+    end = min(len(left), len(right))
+    while at < end and left[at : at + _BLOCK_CHARS] == right[at : at + _BLOCK_CHARS]:
+        at += _BLOCK_CHARS
+    if at >= end:
+        return end
+    return at + _alike(left[at : at + _BLOCK_CHARS], right[at : at + _BLOCK_CHARS])
+
+
+def _common_end(left: str, right: str, limit: int) -> int:
+    """How many characters two texts end with alike, at most so many."""
+    at = 0
+    while at < limit:
+        size = min(_BLOCK_CHARS, limit - at)
+        one = left[len(left) - at - size : len(left) - at]
+        other = right[len(right) - at - size : len(right) - at]
+        if one != other:
+            return at + _alike(one[::-1], other[::-1])
+        at += size
+    return limit
+
+
+def _alike(left: str, right: str) -> int:
+    """How many characters two short texts begin with alike."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def _is_line_start(text: str, position: int) -> bool:
+    return position == 0 or text[position - 1] == "\n"
+
+
+def _lines(text: str, start: int = 0, count: int = -1) -> Iterator[str]:
+    """The lines from a position on, each with its line end; at most `count` unless that is negative."""
+    while start < len(text) and count:
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+        count -= 1
+
+
+def _count_lines(text: str) -> int:
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
 def _with_end(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}\n"
 
 
-def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    """Hunks of two texts, compared only where they differ at all."""
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    old_end, new_end = len(old) - tail, len(new) - tail
-    start = max(head - _CONTEXT_LINES, 0)
-    margin = min(_CONTEXT_LINES, tail)
-    old_part, new_part = old[start : old_end + margin], new[start : new_end + margin]
-    if (old_end - head) * (new_end - head) <= _COMPARED_LINES:
-        for line in list(difflib.unified_diff(old_part, new_part, n=_CONTEXT_LINES))[2:]:
-            shifted = _HUNK.match(line)
-            yield _header(shifted, start) if shifted and line.startswith("@@") else line
-        return
-    before, after = old[start:head], old[old_end : old_end + margin]
-    yield f"@@ -{_range(start, len(old_part))} +{_range(start, len(new_part))} @@\n"
-    yield from (f" {line}" for line in before)
-    yield from (f"-{line}" for line in old[head:old_end])
-    yield from (f"+{line}" for line in new[head:new_end])
-    yield from (f" {line}" for line in after)
+def _hunks(difference: _Difference, is_cancelled: IsCancelled) -> tuple[Iterator[str], int]:
+    """The lines of all hunks, and how many lines of text they are."""
+    old_count = _count_lines(difference.old)
+    new_count = _count_lines(difference.new)
+    if old_count * new_count <= COMPARED_LINES and old_count + new_count <= _SPLIT_LINES:
+        lines = _compared(difference, is_cancelled)
+        return iter(lines), sum(_with_end(line).count("\n") for line in lines)
+    around = len(difference.before) + len(difference.after)
+    count = 1 + around + old_count + new_count
+    ends = (difference.old, difference.new) if not difference.after else (difference.after[-1],)
+    count += sum(end != "" and not end.endswith("\n") for end in ends)
+    return _replaced_whole(difference, around + old_count, around + new_count), count
 
 
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+def _compared(difference: _Difference, is_cancelled: IsCancelled) -> list[str]:
+    """Hunks of the lines that really differ."""
+    old = [*difference.before, *_lines(difference.old), *difference.after]
+    new = [*difference.before, *_lines(difference.new), *difference.after]
+    start = difference.start - len(difference.before)
+    made: list[str] = []
+    for group in StoppableMatcher(old, new, is_cancelled).get_grouped_opcodes(_CONTEXT_LINES):
+        _, old_first, _, new_first, _ = group[0]
+        _, _, old_last, _, new_last = group[-1]
+        old_range = _range(start + old_first, old_last - old_first)
+        made.append(f"@@ -{old_range} +{_range(start + new_first, new_last - new_first)} @@\n")
+        for tag, old_from, old_to, new_from, new_to in group:
+            if tag == "equal":
+                made += [f" {line}" for line in old[old_from:old_to]]
+                continue
+            made += [f"-{line}" for line in old[old_from:old_to]]
+            made += [f"+{line}" for line in new[new_from:new_to]]
+    return made
 
 
-def _header(header: re.Match[str], shift: int) -> str:
-    old, new = (
-        _range(int(header[at]) + shift - (header[at + 1] != "0"), 1 if header[at + 1] is None else int(header[at + 1]))
-        for at in (1, 3)
-    )
-    return f"@@ -{old} +{new} @@\n"
+def _replaced_whole(difference: _Difference, old_count: int, new_count: int) -> Iterator[str]:
+    """One hunk in which all old lines go and all new lines come."""
+    start = difference.start - len(difference.before)
+    yield f"@@ -{_range(start, old_count)} +{_range(start, new_count)} @@\n"
+    yield from (f" {line}" for line in difference.before)
+    yield from (f"-{line}" for line in _lines(difference.old))
+    yield from (f"+{line}" for line in _lines(difference.new))
+    yield from (f" {line}" for line in difference.after)
 
 
 def _range(start: int, count: int) -> str:

@@ -1,6 +1,7 @@
 """`write_file` and `edit`: carry out a change."""
 
 from agentcore.api import Text, ToolResult, Workspace
+from agentcore_fs_tools.edit.bounds import IsCancelled
 from agentcore_fs_tools.edit.changes import Change
 from agentcore_fs_tools.text.presenting import show_count, show_size
 
@@ -8,13 +9,16 @@ _COMPARED_CHARS = 1 << 20
 """Texts that are longer together are not compared once more than the preview does."""
 
 
-def write_change(workspace: Workspace, change: Change, *, create_dirs: bool) -> ToolResult:
+def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled, *, create_dirs: bool) -> ToolResult:
     """Write the new content of a file whole.
 
     Raises:
-        ToolError: `cannot_encode`, `file_changed`, and those of writing.
+        ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
     content = change.content()
+    # first, since it can be cancelled: what is written is reported
+    is_compared = len(change.old.text) + len(change.new) <= _COMPARED_CHARS
+    diff = {"diff": change.diff(is_cancelled)} if is_compared else {}
     is_new = workspace.write_file(
         change.place,
         content,
@@ -23,24 +27,22 @@ def write_change(workspace: Workspace, change: Change, *, create_dirs: bool) -> 
         expected=change.old.status,
     )
     lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
-    facts = change.facts() | {"created": is_new, "size_bytes": len(content), "lines": lines}
-    if len(change.old.text) + len(change.new) <= _COMPARED_CHARS:
-        facts["diff"] = change.diff()
+    facts = change.facts() | {"created": is_new, "size_bytes": len(content), "lines": lines} | diff
     size = f"{show_count(lines, 'line')}, {show_size(len(content))}, {change.form.label}"
     return ToolResult(f"{'Created' if is_new else 'Overwrote'} {change.shown} ({size}).", facts)
 
 
-def edit_change(workspace: Workspace, change: Change, *, dry_run: bool) -> ToolResult:
+def edit_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled, *, dry_run: bool) -> ToolResult:
     """Write an edited file, unless this is a dry run or nothing changes, and give the diff.
 
     Raises:
-        ToolError: `cannot_encode`, `file_changed`, and those of writing.
+        ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
     content = change.content()
     is_changed = change.new != change.old.text
+    diff = change.diff(is_cancelled)  # first, since it can be cancelled: what is written is reported
     if is_changed and not dry_run:
         workspace.write_file(change.place, content, expected=change.old.status)
-    diff = change.diff()
     facts = change.facts() | {
         "changed": is_changed and not dry_run,
         "dry_run": dry_run,

@@ -20,6 +20,9 @@ _MARKS: Sequence[tuple[bytes, str]] = (  # those of UTF-32 first: UTF-16's begin
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
+_NAMES_OF_HOSTS = ("punycode", "idna")
+"""Codecs for names of hosts, not for files: their time grows with the square of the length."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
@@ -91,7 +94,7 @@ def named_form(encoding: str, head: bytes = b"") -> TextForm:
     """
     try:
         "".encode(encoding)
-        name = codecs.lookup(encoding).name
+        name = _codec_name(encoding)
     except (LookupError, ValueError) as exc:
         message = f"There is no encoding {encoding!r}; common ones are utf-8, utf-16, gb18030, shift_jis, cp1252."
         raise ToolError("unknown_encoding", message, encoding=encoding) from exc
@@ -102,6 +105,18 @@ def named_form(encoding: str, head: bytes = b"") -> TextForm:
         return marked if marked and marked.encoding.startswith(name) else TextForm(*_little_endian(name))
     found = _marked_form(head)
     return found if found is not None and found.encoding == name else TextForm(name)
+
+
+def _codec_name(encoding: str) -> str:
+    """The name of a codec for text.
+
+    Raises:
+        LookupError: There is none.
+    """
+    name = codecs.lookup(encoding).name
+    if name in _NAMES_OF_HOSTS:
+        raise LookupError(name)
+    return name
 
 
 def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:

@@ -1,0 +1,101 @@
+"""What is said of an old text that does not occur, with the place that resembles it, or that occurs more than once."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from agentcore.api import ToolError
+from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
+from agentcore_fs_tools.text.presenting import cut_line
+
+PLACES_COUNTED = 100
+"""Occurrences of one text are counted up to here."""
+
+_SHOWN_PLACES = 20
+_SHOWN_LINES = 12
+_SEARCHED_LINES = 50_000
+_CLUES_READ = 200  # lines of the old text among which the most telling one is chosen
+_COMPARED_LINES = 2_000
+_COMPARED_CHARS = 300
+_COMPARED_CLOSELY = 50  # each may take 20 ms
+
+
+def ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> ToolError:
+    """The error for a text that occurs several times.
+
+    Args:
+        lines: Where, from 1; only the first ones are read.
+        count: How often, counted up to `PLACES_COUNTED`.
+        what: The text, as the error names it.
+    """
+    found = list(islice(lines, _SHOWN_PLACES))
+    places = ", ".join(map(str, found)) + (", …" if count > len(found) else "")
+    times = f"at least {count:,}" if count >= PLACES_COUNTED else str(count)
+    message = (
+        f"{what} occurs {times} times in {shown!r}, in lines {places}. Add lines around it until it is unique, "
+        "or set `all` to replace every occurrence."
+    )
+    return ToolError("edit_ambiguous", message, path=shown, lines=found, count=count)
+
+
+def not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancelled) -> ToolError:
+    """The error for a text that does not occur, with the nearest place of the file's first lines.
+
+    Raises:
+        ToolError: `cancelled`.
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n", _SEARCHED_LINES)[:_SEARCHED_LINES]]
+    # each is compared by its beginning: a file may be one line
+    compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
+    wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
+    nearest = _nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in wanted], is_cancelled)
+    message = f"{what} does not occur in {shown!r}, and nothing was changed."
+    if nearest is None:
+        return ToolError("edit_not_found", f"{message} Read the file and copy the text exactly.", path=shown)
+    size = min(len(wanted), _SHOWN_LINES)
+    excerpt = "\n".join(cut_line(line, 300) for line in lines[nearest : nearest + size])
+    message += f" The nearest place is line {nearest + 1}; copy exactly what stands there:\n{excerpt}"
+    return ToolError("edit_not_found", message, path=shown, line=nearest + 1, nearest=excerpt)
+
+
+def _nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCancelled) -> int | None:
+    """The line, from 0, at which the text that resembles the old one begins."""
+    clues = sorted(enumerate(old), key=lambda clue: -len(clue[1]))[:3]
+    for index, clue in clues:
+        refuse_if_cancelled(is_cancelled)
+        same = [at for at, line in enumerate(lines) if line == clue] if clue else []
+        if same:
+            best = max(same, key=lambda at: _likeness(lines, old, at - index))
+            return max(best - index, 0)
+    index, clue = clues[0]
+    best_at = _most_alike(lines, clue, is_cancelled) if clue else None
+    return None if best_at is None else max(best_at - index, 0)
+
+
+def _most_alike(lines: Sequence[str], clue: str, is_cancelled: IsCancelled) -> int | None:
+    """The line that resembles another one most, if any does."""
+    words = set(clue.split())
+    likely = sorted(range(len(lines)), key=lambda at: -len(words.intersection(lines[at].split())))[:_COMPARED_LINES]
+    matcher = difflib.SequenceMatcher(None, autojunk=False)
+    matcher.set_seq2(clue[:_COMPARED_CHARS])
+    best_ratio = 0.5
+    best_at = None
+    closely = 0
+    for at in likely:
+        refuse_if_cancelled(is_cancelled)
+        matcher.set_seq1(lines[at][:_COMPARED_CHARS])
+        if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
+            closely += 1
+            ratio = matcher.ratio()
+            if ratio > best_ratio:
+                best_ratio = ratio
+                best_at = at
+        if closely >= _COMPARED_CLOSELY:
+            break
+    return best_at
+
+
+def _likeness(lines: Sequence[str], old: Sequence[str], start: int) -> int:
+    return sum(
+        0 <= start + step < len(lines) and lines[start + step] == line for step, line in enumerate(old[:_SHOWN_LINES])
+    )
