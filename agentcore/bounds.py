@@ -105,6 +105,12 @@ CALL_SECONDS = 600.0
 PREVIEW_SECONDS = 2.0
 """Time limit of a preview; a slower one counts as failed."""
 
+PREVIEW_CHARS = 4 * 1024 * 1024
+"""All text of one preview: as much as a call's arguments may have."""
+
+PREVIEW_ENTRIES = 10_000
+"""Paths, or addresses, of one preview."""
+
 COMPLETION_SECONDS = 2.0
 """Time limit of completing an argument: a person goes on typing."""
 

@@ -76,6 +76,8 @@ class CallPreview:
         is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
         caution: What a person has to know before it runs, in the server's language: a call with one is always asked
             about, also a person's own, and the question says it. Empty: nothing.
+        failure: Set by the core, never by a module: its preview ended with an error (`failed`), or was not done in
+            time (`timed_out`), and the call is always asked about. Nothing else is known of it then. Empty: it did not.
     """
 
     effects: frozenset[Effect] | None = None
@@ -87,6 +89,7 @@ class CallPreview:
     is_protected: bool = False
     is_sandboxed: bool = False
     caution: str = ""
+    failure: Literal["", "failed", "timed_out"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,14 +56,19 @@ class CallFacts:
         return "" if self.preview is None else self.preview.caution
 
     @property
+    def preview_failure(self) -> str:
+        """Why its tool has not said what it would touch, though it should: see `CallPreview.failure`."""
+        return "" if self.preview is None else self.preview.failure
+
+    @property
     def is_previewed(self) -> bool:
         """Whether the tool itself says what the call would touch."""
-        return self.preview is not None
+        return self.preview is not None and not self.preview.failure
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The paths that it touches, as far as they are known."""
-        return self.named_paths if self.preview is None else self.preview.paths
+        return self.preview.paths if self.preview is not None and self.is_previewed else self.named_paths
 
     @property
     def are_paths_certain(self) -> bool:
@@ -84,7 +89,7 @@ class CallFacts:
     @property
     def urls(self) -> tuple[str, ...]:
         """The addresses that it contacts, as far as they are known."""
-        if self.preview is not None:
+        if self.preview is not None and self.is_previewed:
             return self.preview.urls
         url = self.arguments.get("url")
         return (url,) if isinstance(url, str) else ()

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, Self
 
 from agentcore.files.open_file import OpenFile, regular_file
@@ -79,10 +80,10 @@ class Folder:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
         return path
 
-    def entries(self) -> list[Entry]:
-        """What is in the folder, in no order."""
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """What is in the folder, in no order; with a limit, no more than so many."""
         with self._listable() as folder, os.scandir(folder.fd) as found:
-            return [Entry(os.fsencode(entry.name), _kind_of(entry)) for entry in found]
+            return [Entry(os.fsencode(entry.name), _kind_of(entry)) for entry in islice(found, limit)]
 
     def lstat(self, name: bytes) -> os.stat_result:
         """The status of a name, of the link itself where it is one."""

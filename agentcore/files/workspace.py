@@ -361,7 +361,7 @@ class Workspace:
             while ahead:
                 way, here = ahead.pop()
                 with here:
-                    for entry in here.entries():
+                    for entry in here.entries(_TREE_LIMIT + 1):
                         seen += 1
                         below = (*way, entry.name)
                         if seen > _TREE_LIMIT or self._covers(b"/".join((path, *below))):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from typing import Annotated, Any
 
 import pytest
@@ -282,6 +283,19 @@ class Previewing(Module):
         """Write something."""
         return path
 
+    def _preview_endlessly(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        folder = self.runtime.data_dir
+        (folder / "began").write_text(str(ctx.is_cancelled))
+        while not ctx.is_cancelled:
+            time.sleep(0.01)
+        (folder / "stopped").write_text("yes")
+        return CallPreview()
+
+    @tool(preview=_preview_endlessly)
+    async def ponder(self) -> str:
+        """Do what takes too long to foresee."""
+        return "done"
+
 
 async def test_preview_of_the_host_is_what_a_person_sees(agentcore_host):
     host = await agentcore_host(modules=[Previewing()], isolation="process")
@@ -291,3 +305,15 @@ async def test_preview_of_the_host_is_what_a_person_sees(agentcore_host):
     [asked] = host.asked
     assert asked.preview.paths == ("a.txt",)
     assert asked.preview.words == "Write a.txt"
+
+
+async def test_thread_of_a_preview_stops_in_its_process_when_its_time_is_over(agentcore_host):
+    host = await agentcore_host(modules=[Previewing()], isolation="process")
+    outcome = await host.outcome("ponder", principal=Principal("chat", "default"), session_id="s1")
+    assert outcome.error.type == "approval_required"
+    assert host.host.approvals.waiting[0].rule == "preview:timed_out"
+    folder = host.host.state.data_dir("previewing")
+    assert (folder / "began").read_text() == "False"
+    async with asyncio.timeout(10):
+        while not (folder / "stopped").exists():
+            await asyncio.sleep(0.01)

@@ -12,6 +12,7 @@ from agentcore.host.calls.call import CallRequest
 from agentcore.testing.serving import ServerClient
 
 MODEL = Principal("chat", "s1")
+UNFORESEEN = "for this text, the preview fails"
 
 
 class Notes(Module):
@@ -35,6 +36,8 @@ class Notes(Module):
         self.written: list[str] = []
 
     def _look(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        if arguments["text"] == UNFORESEEN:
+            raise RuntimeError("the preview does not work")
         return CallPreview(
             frozenset(("write",)),
             paths=("/notes/today.md",),

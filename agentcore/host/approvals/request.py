@@ -21,7 +21,8 @@ class ApprovalRequest:
         reason: Why it is asked about, for a person.
         preview: What it would touch; None: the tool cannot say.
         expires_at_ms: Until when it can be decided, in milliseconds since 1970.
-        rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `caution`, `untrusted`.
+        rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `preview:timed_out`, `caution`,
+            `untrusted`.
         untrusted_source: Where content comes from that the model has read and that may be behind the call.
         offers: What a person may allow for later calls along with this one.
         agent_id: The agent whose call it is; empty: none's.

@@ -49,12 +49,13 @@ class CallServices:
 class CallContext:
     """Implements `agentcore.api.ToolContext` for calls of this host."""
 
-    __slots__ = ("_call", "_log", "_loop", "_progress", "_services", "_thread")
+    __slots__ = ("_call", "_is_over", "_log", "_loop", "_progress", "_services", "_thread")
 
     def __init__(self, call: Call, services: CallServices) -> None:
         self._call, self._services = call, services
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        self._is_over = False
         self._progress: _Progress | None = None
         self._log: _CallLog | None = None
 
@@ -112,8 +113,12 @@ class CallContext:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the call was cancelled or ran out of time."""
-        return self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
+        """Whether the call, or the preview that this context is for, was cancelled or ran out of time."""
+        return self._is_over or self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
+
+    def end_preview(self) -> None:
+        """Note that the preview which this context is for has ended, so that a thread of it stops."""
+        self._is_over = True
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         """See `agentcore.api.ToolContext.progress`."""

@@ -96,7 +96,7 @@ class Permission:
         """What the policy looks at; `with_paths`: where paths in arguments lead, too, though no rule looks at them."""
         named: tuple[str, ...] = ()
         # where there is a preview, that says which paths they are
-        if (with_paths or self._policy.looks_at_paths) and prepared.preview is None:
+        if (with_paths or self._policy.looks_at_paths) and (prepared.preview is None or prepared.preview.failure):
             texts = _path_texts(prepared.arguments)
             if prepared.tool.module.host:
                 named, texts = tuple(texts), []  # where they lead on another machine, only that could say

@@ -7,7 +7,7 @@ from typing import Any, cast
 import structlog
 
 from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect
-from agentcore.bounds import PREVIEW_SECONDS
+from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext
@@ -21,10 +21,14 @@ log = structlog.get_logger(__name__)
 async def preview_call(call: Call, prepared: PreparedCall, context: CallContext) -> CallPreview | None:
     """What the tool says that the call would do; None: it has no preview. One that fails means asking a person.
 
+    Args:
+        context: Of the preview alone. However the preview ends, `is_cancelled` of it is true afterwards: a thread
+            cannot be ended from outside, and looks there.
     Raises:
         ToolError: The call cannot run.
     """
-    definition, module = prepared.tool.definition, prepared.tool.module
+    definition = prepared.tool.definition
+    module = prepared.tool.module
     if definition.preview is None:
         return None
     making = _made(definition.preview, context, prepared.arguments, may_be_none=module.placed is not None)
@@ -34,15 +38,20 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
         raise read_error(call, exc) from exc  # the call cannot run, and is not asked about
     except asyncio.CancelledError:
         raise
+    except TimeoutError as exc:
+        log_failure(log, "preview_failed", exc, call_id=call.id, tool=definition.name)
+        return CallPreview(failure="timed_out")
     except BaseException as exc:  # noqa: BLE001 - the border between host and module
         log_failure(log, "preview_failed", exc, call_id=call.id, tool=definition.name)
-        return CallPreview(is_protected=True)
+        return CallPreview(failure="failed")
+    finally:
+        context.end_preview()
 
 
 def touched(preview: CallPreview) -> tuple[object, ...]:
     """What an approval of a call rests on: a call that would touch something else is another one."""
     what = preview.effects, preview.paths, preview.cwd, preview.urls
-    return *what, preview.is_protected, preview.is_sandboxed, preview.caution
+    return *what, preview.is_protected, preview.is_sandboxed, preview.caution, preview.failure
 
 
 async def _made(
@@ -60,7 +69,7 @@ def _plain(made: Any) -> CallPreview:
     """The preview as plain values: a person's decision rests on it, so nothing of it may be another one later.
 
     Raises:
-        TypeError: It is no `CallPreview`, or a field holds something else than declared.
+        TypeError: It is no `CallPreview`, a field holds something else than declared, or it is too large.
     """
     if not issubclass(type(made), CallPreview):
         raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
@@ -69,7 +78,7 @@ def _plain(made: Any) -> CallPreview:
         raise TypeError(f"effects of a CallPreview must be some of {sorted(EFFECTS)}, not {sorted(effects)}")
     if effects is not None and effects > SESSION_ONLY:
         raise TypeError(f"the effect 'session' of a CallPreview stands alone, not in {sorted(effects)}")
-    return CallPreview(
+    preview = CallPreview(
         effects=cast("frozenset[Effect] | None", effects),
         paths=_texts(made.paths, "paths"),
         cwd=None if made.cwd is None else _text(made.cwd, "cwd"),
@@ -80,11 +89,18 @@ def _plain(made: Any) -> CallPreview:
         is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
         caution=_text(made.caution, "caution"),
     )
+    size = sum(map(len, (*preview.paths, *preview.urls, preview.cwd or "", preview.diff or "")))
+    size += len(preview.words) + len(preview.caution)
+    if size > PREVIEW_CHARS:
+        raise TypeError(f"a CallPreview must have at most {PREVIEW_CHARS:,} characters, not {size:,}")
+    return preview
 
 
 def _texts(value: Any, name: str) -> tuple[str, ...]:
     if not issubclass(type(value), tuple | list | frozenset | set):
         raise TypeError(f"{name} of a CallPreview must be a tuple of texts, not {type_name(value)}")
+    if len(value) > PREVIEW_ENTRIES:
+        raise TypeError(f"{name} of a CallPreview must be at most {PREVIEW_ENTRIES:,} texts, not {len(value):,}")
     return tuple([_text(one, name) for one in value])
 
 

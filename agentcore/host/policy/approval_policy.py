@@ -67,6 +67,13 @@ class Considered:
     differs: str | None
 
 
+_PREVIEW_FAILURES = {
+    "failed": "its tool failed to work out what it would do",
+    "timed_out": "its tool could not work out in time what it would do",
+}
+"""Why a call is asked about whose preview has failed, by `CallPreview.failure`."""
+
+
 class ApprovalPolicy:
     """Decides on calls.
 
@@ -111,7 +118,7 @@ class ApprovalPolicy:
     def lets_own_call_pass(self, principal: Principal, preview: CallPreview | None) -> bool:
         """Whether a call runs because a person makes it, and nothing else needs to be looked at."""
         is_own = principal.kind in PERSONS and not self._may_be_a_script(principal)
-        is_plain = preview is None or not (preview.is_protected or preview.caution)
+        is_plain = preview is None or not (preview.is_protected or preview.caution or preview.failure)
         return is_own and not self.rules and is_plain
 
     def _may_be_a_script(self, principal: Principal) -> bool:
@@ -202,6 +209,8 @@ class ApprovalPolicy:
             yield Decision("deny", "mode:deny", f"calls of a {facts.principal.kind} are refused")
         if facts.is_protected:
             yield Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
+        if facts.preview_failure:
+            yield Decision("ask", f"preview:{facts.preview_failure}", _PREVIEW_FAILURES[facts.preview_failure])
         if facts.caution:
             yield Decision("ask", "caution", facts.caution)
         yield from self._rules_that_say(facts, self._asking)

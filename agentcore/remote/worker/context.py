@@ -94,6 +94,10 @@ class RemoteContext:
         """How much time it has left."""
         return max(int((self._deadline - self._loop.time()) * 1000), 0)
 
+    def end_preview(self) -> None:
+        """Note that the preview which this context is for has ended, so that a thread of it stops."""
+        self._is_cut = True
+
     def cut(self) -> None:
         """Note that the server wants no more of it."""
         self._is_cut = True

@@ -408,6 +408,7 @@ class Worker:
             try:
                 preview = await member.preview(context, message["tool"], arguments_of(message))
             finally:
+                context.end_preview()
                 self._end(context)
             return {"preview": None if preview is None else preview_to_wire(preview)}
         except asyncio.CancelledError:

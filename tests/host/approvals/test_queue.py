@@ -1,13 +1,21 @@
 """Calls that need a person: bound to exactly this call, answered once, used once."""
 
 import asyncio
+import threading
+import time
 from typing import Any
 
 import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.bounds import APPROVALS_WAITING, APPROVALS_WAITING_BYTES_PER_CALLER, APPROVALS_WAITING_PER_CALLER
+from agentcore.bounds import (
+    APPROVALS_WAITING,
+    APPROVALS_WAITING_BYTES_PER_CALLER,
+    APPROVALS_WAITING_PER_CALLER,
+    PREVIEW_CHARS,
+    PREVIEW_ENTRIES,
+)
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
@@ -23,6 +31,17 @@ def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPrev
         return "no preview"  # type: ignore[return-value]
     if arguments["path"] == "moving":
         return CallPreview(is_protected=True, paths=(self.target,))
+    if arguments["path"] == "endless":
+        self.seen.append(ctx.is_cancelled)
+        while not ctx.is_cancelled:
+            time.sleep(0.01)
+        self.has_stopped.set()
+    if arguments["path"] == "huge":
+        return CallPreview(words="x" * (PREVIEW_CHARS + 1))
+    if arguments["path"] == "many":
+        return CallPreview(paths=("x",) * (PREVIEW_ENTRIES + 1))
+    if arguments["path"] == "lying":
+        return CallPreview(failure="failed")
     return CallPreview(is_protected=arguments["path"] == "app.json")
 
 
@@ -32,6 +51,11 @@ class Writer(Module):
     name = "writer"
     ran = 0
     target = "one"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[bool] = []
+        self.has_stopped = threading.Event()
 
     @tool(effects=["write"], preview=_preview)
     async def write(self, path: str) -> str:
@@ -174,9 +198,57 @@ async def test_call_of_a_model_is_asked_about_and_own_call_is_not(host, writer):
 
 
 @pytest.mark.spec("K2")
-@pytest.mark.parametrize("path", ["broken", "shapeless"])
-async def test_preview_that_fails_means_asking(host, path):
+@pytest.mark.parametrize(
+    ("path", "rule", "reason"),
+    [
+        ("broken", "preview:failed", "its tool failed to work out what it would do"),
+        ("shapeless", "preview:failed", "its tool failed to work out what it would do"),
+        ("huge", "preview:failed", "its tool failed to work out what it would do"),
+        ("many", "preview:failed", "its tool failed to work out what it would do"),
+        ("endless", "preview:timed_out", "its tool could not work out in time what it would do"),
+        ("app.json", "protected", "it touches files that decide what runs or what is allowed"),
+    ],
+)
+async def test_preview_that_fails_means_asking_and_the_question_says_so(host, path, rule, reason):
     await required(host, path=path)
+    (waiting,) = host.approvals.waiting
+    assert (waiting.rule, waiting.reason, waiting.offers) == (rule, reason, ())
+    assert waiting.preview.is_protected is (path == "app.json")
+
+
+async def test_preview_cannot_say_that_it_has_failed(host, writer):
+    assert (await host.call(request(path="lying"))).ok
+    assert writer.ran == 1
+
+
+async def test_call_whose_preview_failed_runs_once_it_is_approved(host, writer):
+    call_id = await required(host, path="broken")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    assert (await host.call(request(path="broken", call_id=call_id))).ok
+    assert writer.ran == 1
+
+
+async def test_thread_of_a_preview_stops_when_its_time_is_over(host, writer):
+    await required(host, path="endless")
+    assert writer.seen == [False]
+    assert await asyncio.to_thread(writer.has_stopped.wait, 10)
+
+
+async def test_thread_of_a_preview_stops_when_its_call_is_cancelled(host, writer):
+    call = asyncio.create_task(host.call(request(path="endless")))
+    async with asyncio.timeout(10):
+        while not writer.seen:
+            await asyncio.sleep(0)
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    assert await asyncio.to_thread(writer.has_stopped.wait, 10)
+
+
+async def test_rule_on_paths_holds_for_a_call_whose_preview_failed(make_host, writer):
+    rules = [{"tool": "write", "path": "broken", "decision": "deny"}]
+    host = await make_host(writer, approvals={"rules": rules})
+    assert (await host.call(request(path="broken"))).error.type == "approval_denied"
+    assert (await host.call(request(path="fine"))).ok
 
 
 @pytest.mark.spec("K2")

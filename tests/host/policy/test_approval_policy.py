@@ -100,6 +100,16 @@ def test_protected_files_are_asked_about_in_every_mode_that_does_not_refuse(prin
     assert policy({"decision": "allow"}).decide(protected).kind == kind
 
 
+@pytest.mark.parametrize("principal", [MODEL, Principal("cli")])
+@pytest.mark.parametrize("mode", ["ask", "ask_writes", "allow"])
+def test_call_whose_preview_failed_is_always_asked_about(principal, mode):
+    failed = facts("read", principal=principal, preview=CallPreview(failure="timed_out"), mode=mode)
+    decision = policy({"tool": "t", "decision": "allow"}).decide(failed)
+    assert (decision.kind, decision.by) == ("ask", "preview:timed_out")
+    assert not policy().lets_own_call_pass(principal, failed.preview)
+    assert policy({"tool": "t", "decision": "deny"}).decide(failed).kind == "deny"
+
+
 def test_preview_makes_the_effects_exact():
     reads = facts("read", "write", preview=CallPreview(effects=frozenset(("read",))), mode="ask_writes")
     writes = facts("read", preview=CallPreview(effects=frozenset(("write",))), mode="ask_writes")

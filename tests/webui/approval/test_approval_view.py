@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from agentcore.api import CallPreview, tool
 from agentcore.bounds import EDITS_KEPT
-from tests.server.approving import Notes, let_wait
+from tests.server.approving import UNFORESEEN, Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
 from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict
 from tests.webui.serving import DESKTOP, PHONE
@@ -234,6 +234,22 @@ async def test_call_is_said_in_the_language_of_the_person(ui):
         await expect(shown).to_contain_text(text)
     await expect(shown).not_to_contain_text("Write a note")
     await expect(shown).not_to_contain_text("need a person")
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        ("en", "Its tool failed to work out what this call would do; only its arguments are known."),
+        ("zh-CN", "工具未能算出此调用会做什么，目前只知道它的参数。"),
+    ],
+)
+async def test_preview_that_failed_is_said_as_that(ui, locale, said):
+    page = await both(ui, locale=locale)
+    await let_wait(ui.server, UNFORESEEN)
+    shown = card(await open_tray(page))
+    await expect(shown.locator(".note.warn")).to_have_text(said)
+    await expect(shown).to_contain_text(UNFORESEEN)
+    await expect(shown.locator(".note.danger")).to_have_count(0)
 
 
 async def test_reason_goes_along_with_a_no(ui):

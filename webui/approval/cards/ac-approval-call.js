@@ -103,8 +103,10 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 
   /** @param {import('./waiting.js').WaitingCall} call */
-  _notes({preview, untrustedSource, rule, reason}) {
+  _notes(call) {
+    const {preview, untrustedSource, rule, reason} = call;
     return html`
+      ${rule.startsWith('preview:') ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reasonOf(call)}</span></div>` : nothing}
       ${rule === 'caution' ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reason}</span></div>` : nothing}
       ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}
       ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;

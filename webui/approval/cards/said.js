@@ -19,5 +19,6 @@ export function reasonOf({reason, rule, askedBy}) {
   const [kind] = rule.split(':', 1);
   if (kind === 'mode') return t(askedBy.kind === 'chat' ? 'approval.because.chat' : 'approval.because.other');
   if (kind === 'protected' || kind === 'page_scripts' || kind === 'untrusted') return t(`approval.because.${kind}`);
+  if (kind === 'preview') return t(`approval.because.${rule === 'preview:timed_out' ? 'previewTimedOut' : 'previewFailed'}`);
   return reason.startsWith(`${rule} of app.json says so`) ? t('approval.because.rule', {rule}) : reason;
 }

@@ -32,6 +32,10 @@ async def test_full_folder_goes_only_recursively(call, failure, text, root: Path
     (root / "a/link").symlink_to("../../outside")
     error = await failure("file_delete", path="a")
     assert (error.type, error.context["count"]) == ("directory_not_empty", 2)
+    (root / "many").mkdir()
+    for number in range(1_100):
+        (root / f"many/{number}").touch()
+    assert "at least 1,000 entries" in str(await failure("file_delete", path="many"))
     assert "set `recursive`" in error.message
     assert text(await call("file_delete", path="a", recursive=True)) == "Deleted a with all in it (4 entries)."
     assert (tmp_path / "outside").exists()

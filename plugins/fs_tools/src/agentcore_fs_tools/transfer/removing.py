@@ -12,6 +12,9 @@ from agentcore_fs_tools.transfer.trash import move_to_trash
 DEPTH_LIMIT = 400
 """So many folders within folders are worked on at once: each holds a descriptor for that time."""
 
+_COUNTED_ENTRIES = 1_000
+"""Entries of a folder are counted up to here before it is refused."""
+
 _LISTED_FAILURES = 20
 
 
@@ -110,10 +113,11 @@ def refuse_full_folder(workspace: Workspace, target: Target, *, recursive: bool)
     if not target.is_folder or recursive:
         return
     with workspace.open_folder(target.place) as folder, workspace.errors(target.place):
-        count = len(folder.entries())
+        count = len(folder.entries(_COUNTED_ENTRIES))
     if count:
+        at_least = "at least " if count == _COUNTED_ENTRIES else ""
         message = (
-            f"The folder {target.shown!r} is not empty ({show_count(count, 'entry', 'entries')}); "
+            f"The folder {target.shown!r} is not empty ({at_least}{show_count(count, 'entry', 'entries')}); "
             "set `recursive` to delete it with all that is in it."
         )
         raise ToolError("directory_not_empty", message, path=target.shown, count=count)
