@@ -3,6 +3,15 @@
 RESULT_BYTES = 2 * 1024 * 1024
 """Text, and structured data, of one result."""
 
+RESULT_BLOCKS = 1_000
+"""Content blocks of one result: each costs time on the event loop, however little it holds."""
+
+RESULT_PARTS = 200_000
+"""Values within the structured data of one result."""
+
+LINK_MESSAGE_PARTS = 400_000
+"""Values within one message of a host: a result's, or the definitions of a module, and what is around them."""
+
 RESULT_HEAD_CHARS = 16 * 1024
 """What stays in the result of a text that became an artifact."""
 
@@ -241,6 +250,12 @@ VIEW_CHARS = 4 * 1024 * 1024
 
 VIEW_SOURCES = 50
 """Sources that a view declares for one purpose."""
+
+DEFINITION_PARTS = 10_000
+"""Values of one definition's schemas, such as the choices of an argument."""
+
+MODULE_PARTS = 100_000
+"""The same of all tools of one module together."""
 
 TOOLS_PER_MODULE = 2_000
 """Tools of one module."""

@@ -32,6 +32,7 @@ from agentcore.errors import ToolError
 from agentcore.files.folder import Folder
 from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
+from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
@@ -60,6 +61,7 @@ __all__ = [
     "HeldPaths",
     "HostInfo",
     "Image",
+    "JsonParts",
     "LocalizedText",
     "LogLevel",
     "Login",
@@ -108,6 +110,7 @@ __all__ = [
     "Workspace",
     "can_install_packages",
     "guess_encoding",
+    "has_more_json_parts",
     "hookimpl",
     "install_packages",
     "is_root",

@@ -49,6 +49,21 @@ async def test_request_that_nobody_waits_for_any_more_is_cancelled():
     assert asking.ended is None
 
 
+async def test_message_of_very_many_values_ends_the_link_and_is_not_read():
+    async def answer(message):
+        return len(message["many"])
+
+    asking, answering = linked(count=answer)
+    assert await asking.request({"type": "count", "many": [0] * 100_000}) == 100_000
+    with pytest.raises(TimeoutError):  # this wire carries no end
+        async with asyncio.timeout(0.05):
+            await asking.request({"type": "count", "many": [0] * 400_001})
+    async with asyncio.timeout(10):
+        while answering.ended is None:
+            await asyncio.sleep(0)
+    assert answering.ended == "a message of more than 400,000 values"
+
+
 async def test_what_an_answer_fails_with_is_raised_to_whoever_asked_and_the_link_goes_on():
     async def answer(message):
         return {"found": {}[message["key"]]}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from itertools import islice
 from typing import Any, cast
 
 import pydantic_core
@@ -9,10 +10,11 @@ from pydantic import BaseModel
 
 from agentcore.api import Artifacts
 from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
-from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
+from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_HEAD_CHARS, RESULT_PARTS
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.containment.plain_values import plain_text
+from agentcore.json_parts import has_more_json_parts
 from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, Audio, EmbeddedResource, ArtifactLink)
@@ -28,7 +30,16 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
 
     Raises:
         TypeError: It holds something that is no JSON value.
+        ToolError: `result_too_large`: it has too many blocks, or its data too many values.
     """
+    result, encoded = _to_result(returned)
+    if has_more_json_parts(encoded, RESULT_PARTS):
+        message = f"the structured result has more than {RESULT_PARTS:,} values; ask for less"
+        raise ToolError("result_too_large", message, limit_values=RESULT_PARTS)
+    return result, encoded
+
+
+def _to_result(returned: Any) -> tuple[ToolResult, bytes]:
     kind = type(returned)
     if kind is ToolResult:
         data, encoded = _encode(returned.data)
@@ -54,6 +65,7 @@ def _same_or_read(returned: ToolResult, data: Any) -> ToolResult:
         and returned.untrusted is False
         and data is returned.data
         and type(returned.content) is tuple
+        and len(returned.content) <= RESULT_BLOCKS
         and all([type(block) is Text and _is_plain(block.text) for block in returned.content])  # noqa: C419 - quicker
     ):
         return returned
@@ -75,7 +87,11 @@ def _blocks(content: Any) -> tuple[ContentBlock, ...]:
     if issubclass(type(content), str):
         text = plain_text(content)
         return (Text(text),) if text else ()
-    return tuple([_block(block) for block in content])
+    blocks = tuple([_block(block) for block in islice(content, RESULT_BLOCKS + 1)])
+    if len(blocks) > RESULT_BLOCKS:
+        message = f"the result has more than {RESULT_BLOCKS:,} content blocks; ask for less"
+        raise ToolError("result_too_large", message, limit_blocks=RESULT_BLOCKS)
+    return blocks
 
 
 def _block(block: Any) -> ContentBlock:

@@ -26,7 +26,7 @@ from agentcore.api.definition import (
     ToolDefinition,
 )
 from agentcore.api.module import RESERVED
-from agentcore.bounds import DEFINITION_BYTES, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
+from agentcore.bounds import DEFINITION_BYTES, DEFINITION_PARTS, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.host.containment.reading import (
     WrongValueError,
     read_flag,
@@ -130,10 +130,27 @@ def read_definition(given: Any) -> ToolDefinition:
         raise ValueError(f"effects {of}: a plain definition cannot have 'session', which a module's own code can")
     for contradiction in _contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
+    parts = count_parts(definition)
+    if parts > DEFINITION_PARTS:
+        raise ValueError(f"the schemas {of} have {parts:,} values, the bound is {DEFINITION_PARTS:,}; offer fewer")
     size = len(pydantic_core.to_json(definition.to_json()))
     if size > DEFINITION_BYTES:
         raise ValueError(f"the definition {of} has {size:,} bytes, the bound is {DEFINITION_BYTES:,}")
     return definition
+
+
+def count_parts(definition: ToolDefinition) -> int:
+    """The number of values in a definition's schemas, each choice of an argument among them."""
+    ahead: list[Any] = [definition.input_schema, definition.output_schema]
+    count = 0
+    while ahead:
+        part = ahead.pop()
+        count += 1
+        if type(part) is dict:
+            ahead += part.values()
+        elif type(part) is list:
+            ahead += part
+    return count
 
 
 def _fields_of(given: Any) -> dict[str, Any]:

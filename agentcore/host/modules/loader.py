@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from agentcore.api.module import Module, tool_faults
-from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
+from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.declarations.components import read_component
-from agentcore.host.declarations.definitions import read_definition
+from agentcore.host.declarations.definitions import count_parts, read_definition
 from agentcore.host.declarations.manifest import read_manifest
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, title_of
@@ -140,9 +140,16 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
     if entries and "execute_tool_call" not in record.hooks:
         raise TypeError("it defines tools, but does not implement execute_tool_call")
     tools: dict[str, RegisteredTool] = {}
-    for entry in entries[:TOOLS_PER_MODULE]:
+    parts = 0
+    for number, entry in enumerate(entries[:TOOLS_PER_MODULE]):
         try:
-            tool = prepare(read_definition(entry), record)
+            definition = read_definition(entry)
+            parts += count_parts(definition)
+            if parts > MODULE_PARTS:
+                left_out = f"{len(entries) - number} tools are left out: the schemas of a module may have"
+                problems.append(f"{left_out} {MODULE_PARTS:,} values together")
+                break
+            tool = prepare(definition, record)
         except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
             problems.append(reason_of(exc))
             continue

@@ -12,9 +12,11 @@ from typing import Any, Protocol
 import pydantic_core
 import structlog
 
+from agentcore.bounds import LINK_MESSAGE_PARTS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import log_failure, reason_of
+from agentcore.json_parts import has_more_json_parts
 from agentcore.remote.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, piece, read_piece
 from agentcore.remote.wire.values import error_of, error_to_wire
 
@@ -221,6 +223,10 @@ class Peer:
     def receive_text(self, data: bytes) -> None:
         """Take a message of the other side; what breaks the protocol ends the link."""
         if self.ended is not None:
+            return
+        if has_more_json_parts(data, LINK_MESSAGE_PARTS):
+            # to read it would hold up everybody
+            self.end(f"a message of more than {LINK_MESSAGE_PARTS:,} values")
             return
         try:
             message = pydantic_core.from_json(data, allow_inf_nan=False)

@@ -18,6 +18,9 @@ PAIRING_POLL_SECONDS = 25.0
 JSON_DEPTH = 100
 """Objects and lists of a body inside one another."""
 
+JSON_PARTS = 200_000
+"""Values within one body: to read and check so many takes a noticeable time."""
+
 CONNECTIONS = 4096
 """Connections at one time; fewer where the process may open fewer descriptors."""
 

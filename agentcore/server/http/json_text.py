@@ -7,11 +7,13 @@ of range, half of a surrogate pair, and nesting beyond `JSON_DEPTH` are faults.
 import json
 import math
 import sys
+from collections import Counter
 from typing import Any, NoReturn
 
 from agentcore.config import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
-from agentcore.server.http.bounds import JSON_DEPTH
+from agentcore.json_parts import has_more_json_parts
+from agentcore.server.http.bounds import JSON_DEPTH, JSON_PARTS
 
 _LOCATED_CHARS = 64 * 1024  # beyond it, a fault that the fast parser does not place is reported without its place
 
@@ -43,6 +45,8 @@ def parse_json(data: bytes) -> Any:
     Raises:
         JsonTextError: It is not taken, and why.
     """
+    if has_more_json_parts(data, JSON_PARTS):
+        raise JsonTextError(f"it has more than {JSON_PARTS:,} values")
     try:
         text = data.decode()
     except UnicodeDecodeError as exc:
@@ -71,8 +75,8 @@ def parse_json(data: bytes) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise _Unplaced(f"the key {twice[:100]!r} stands twice in one object")
     return values
 

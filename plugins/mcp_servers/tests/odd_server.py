@@ -74,6 +74,14 @@ TOOLS = {
         {"name": "missing", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": "ui://odd/missing"}}},
         {"name": "strange", "inputSchema": OBJECT, "_meta": {"ui": {"resourceUri": ["ui://odd/view"]}}},
     ],
+    "choices": [
+        {"name": "good", "inputSchema": OBJECT},
+        {"name": "choose", "inputSchema": {"type": "object", "properties": {"a": {"enum": list(range(30_000))}}}},
+    ],
+    "crowd": [
+        {"name": f"choose_{number}", "inputSchema": {"properties": {"a": {"enum": list(range(30_000))}}}}
+        for number in range(8)
+    ],
     "hidden": [
         {"name": "seen", "inputSchema": OBJECT},
         {"name": "seen_too", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app", "model"]}}},
@@ -130,7 +138,7 @@ def text(said: str) -> dict:
     return {"content": [{"type": "text", "text": said}]}
 
 
-def call(ident) -> None:
+def call(ident) -> None:  # noqa: C901 - a list of ways
     """Answer the call of a tool, in the way that was asked for."""
     for told in TOLD.get(WAY, ()):
         send(told)
@@ -144,6 +152,10 @@ def call(ident) -> None:
             send({"id": ident, "result": text("second")})
         case "large":
             send({"id": ident, "result": text("x" * 100_000_000)})
+        case "blocks":
+            send({"id": ident, "result": {"content": [{"type": "text", "text": ""}] * 1_001}})
+        case "flood":
+            send({"id": ident, "result": {"content": [{"type": "text", "text": ""}] * 550_000}})
         case "wrong":
             send({"id": ident, "result": {"content": "no list"}})
         case "refusing":

@@ -18,6 +18,9 @@ def result(asked, text="clear"):
     return {"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": text}]}}
 
 
+MANY = {"jsonrpc": "2.0", "result": {"content": [{"type": "text", "text": ""}] * 50_000}}
+
+
 def event(message):
     """A message as an event."""
     return b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n"
@@ -120,6 +123,8 @@ WRONG = {
     "events in a bomb": _given(
         lambda asked: body(BOMB, **{"Content-Encoding": "gzip", "Content-Type": "text/event-stream"})
     ),
+    "very many values": _given(lambda asked: body(json.dumps(MANY | {"id": asked["id"]}).encode())),
+    "very many values in an event": _given(lambda asked: (event(MANY | {"id": asked["id"]}),)),
     "a stream that ends": _given(lambda asked: (b": hello\n\n",)),
     "an endless event": endless,
     "a cut body": cut,
@@ -138,6 +143,8 @@ SAID = {
     "junk": "no message of MCP",
     "a bomb": "over 16,777,216 bytes",
     "events in a bomb": "16777216 byte limit",
+    "very many values": "over 100,000 values",
+    "very many values in an event": "SSE stream ended without a response",
     "an endless event": "16777216 byte limit",
     "a cut body": "cannot be read",
     "another packing": "'br'",

@@ -201,6 +201,8 @@ async def test_what_a_server_writes_beside_its_answer_does_no_harm(mount, odd, w
         ("wrong", "invalid_result", "is no result of a tool"),
         ("refusing", "server_refused", "not today"),
         ("large", "server_refused", "the bound is"),
+        ("blocks", "result_too_large", "more than 1,000 content blocks"),
+        ("flood", "server_refused", "more than 100,000 values"),
     ],
 )
 async def test_an_answer_that_is_none_ends_its_call_alone(mount, odd, way, error, said):
@@ -230,6 +232,17 @@ async def test_tools_with_huge_schemas_take_no_other_away(mount, odd):
     assert tools == ["example_good", "example_round"]
     for name in tools:
         assert await text_of(host, name) == "done"
+
+
+async def test_a_tool_of_very_many_choices_takes_no_other_away(mount, odd):
+    host = await mount(odd("choices"), is_failure_expected=True)
+    assert [name for name in tools_of(host) if name.startswith("example_")] == ["example_good"]
+    assert "30,006 values" in str(host.host.modules.get("mcp_example").tool_errors)
+
+
+async def test_a_list_of_very_many_values_is_not_read(mount, odd):
+    host = await mount(odd("crowd"), is_failure_expected=True)
+    assert "more than 100,000 values" in host.host.modules.get("mcp_example").reason
 
 
 async def test_a_list_that_cannot_be_read_is_the_reason_at_once(mount, odd):

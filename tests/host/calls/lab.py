@@ -1,15 +1,16 @@
 """A module whose tools behave in every way."""
 
 import asyncio
+import itertools
 import threading
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Audio, EmbeddedResource, Field, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
-from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES
+from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS, RESULT_BYTES, RESULT_PARTS
 from agentcore.host import CallRequest
 
 
@@ -56,6 +57,10 @@ class Lab(Module):
             "surrogate text": "caf\udce9",
             "object": {"a": object()},
             "big data": {"a": "x" * (RESULT_BYTES + 1)},
+            "many blocks": ToolResult([Text("")] * (RESULT_BLOCKS + 1)),
+            "blocks": ToolResult([Text("")] * RESULT_BLOCKS),
+            "endless blocks": ToolResult(itertools.repeat(Text(""))),  # type: ignore[arg-type]
+            "many values": {"a": [0] * (RESULT_PARTS + 1)},
             "big text": "0123456789\n" * 300_000,
             "big image": Image(b"x" * (IMAGE_BYTES + 1)),
         }

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
-from agentcore.bounds import IMAGE_BYTES
+from agentcore.bounds import IMAGE_BYTES, RESULT_BLOCKS
 from tests.host.calls.lab import call, error_of
 
 HOST = {"modules": ["lab"]}
@@ -51,6 +51,21 @@ async def test_result_that_is_no_json_is_an_internal_error(host):
 @pytest.mark.spec("M6")
 async def test_structured_data_over_its_bound_is_result_too_large(host):
     assert error_of(await call(host, "give", kind="big data")).type == "result_too_large"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("many blocks", "more than 1,000 content blocks"),
+        ("endless blocks", "more than 1,000 content blocks"),
+        ("many values", "more than 200,000 values"),
+    ],
+)
+async def test_blocks_and_values_of_a_result_are_counted(host, kind, said):
+    error = error_of(await call(host, "give", kind=kind))
+    assert error.type == "result_too_large"
+    assert said in error.message
+    assert len((await call(host, "give", kind="blocks")).unwrap().blocks()) == RESULT_BLOCKS
 
 
 @pytest.mark.spec("M6")

@@ -227,6 +227,29 @@ async def test_wrong_tool_costs_itself_and_not_the_module(agentcore_host):
     assert "did you mean 'timeout_s'?" in str(record.tool_errors)
 
 
+def _choices(name: str, count: int) -> ToolDefinition:
+    return ToolDefinition(name, "Choose.", {"type": "object", "properties": {"a": {"enum": list(range(count))}}})
+
+
+class Choosing(Module):
+    """Has tools with very many choices."""
+
+    def get_tool_definitions(self) -> list[ToolDefinition]:
+        return [_choices("too_many", 10_000), *(_choices(f"many_{number}", 9_000) for number in range(15))]
+
+    async def execute_tool_call(self, ctx: object, tool_name: str, args: object) -> str:
+        return tool_name
+
+
+async def test_values_in_the_schemas_of_a_module_are_counted(agentcore_host):
+    running = await agentcore_host([Choosing], is_failure_expected=True)
+    assert list(running.host.registry.tools) == [f"many_{number}" for number in range(11)]
+    too_many, left_out = running.host.modules.records["choosing"].tool_errors
+    assert "'too_many' have 10,006 values" in too_many
+    assert "4 tools are left out" in left_out
+    assert (await running.call("many_0", a=1)).blocks()[0].text == "many_0"
+
+
 class Giving(Module):
     """Returns what it is told."""
 

@@ -44,6 +44,7 @@ def test_what_is_read_is_what_json_reads(text):
         (b"[-Infinity]", "Infinity", 1, 2),
         (b"[1e999]", "out of range", 1, 2),
         (b'{"a": 1, b}', "expecting property name", 1, 10),
+        (b"[" + b"{}," * 200_000 + b"{}]", "more than 200,000 values", None, None),
         (b"[1] 2", "extra data", 1, 5),
         (b'["\\ud800"]', "surrogate", 1, 2),
         (b"1" * 5000, "more than 4300 digits", 1, 1),
@@ -84,3 +85,10 @@ def test_nesting_up_to_the_bound_and_brackets_in_text_are_taken():
     assert json.dumps(parse_json(deepest.encode())) == deepest
     assert parse_json(json.dumps(["[" * 1000, "{" * 1000]).encode()) == ["[" * 1000, "{" * 1000]
     assert parse_json(json.dumps([[]] * 1000).encode()) == [[]] * 1000
+
+
+def test_key_that_stands_twice_among_very_many_is_found_at_once():
+    """Comparing each key with all others would take minutes."""
+    keys = ",".join(f'"{number}":0' for number in range(100_000))
+    with pytest.raises(JsonTextError, match="'99999' stands twice"):
+        parse_json(f'{{{keys},"99999":0}}'.encode())

@@ -13,11 +13,16 @@ _KINDS: dict[str, type[BaseModel]] = {
     "resourceTemplates": types.ResourceTemplate,
 }
 _SAID_CHARS = 300
+_ENTRIES = 5_000
+_BLOCK_LISTS = ("content", "contents", "messages")
+BLOCKS = 1_000
+"""As many content blocks as a result may have."""
 
 
 def drop_unreadable(answer: types.JSONRPCResponse, report: Callable[[str], None]) -> None:
     """Take out of an answer that lists something what is none of it, for the SDK would refuse the whole list.
 
+    Of very long lists the end is taken out as well: the SDK reads all of them in one go, in which nobody is answered.
     An answer that does not say what it is is whole, as the newest revision has it; the SDK wants it said.
 
     Args:
@@ -25,10 +30,17 @@ def drop_unreadable(answer: types.JSONRPCResponse, report: Callable[[str], None]
         report: Is told what was left out, and why.
     """
     answer.result.setdefault("resultType", "complete")
+    for key in _BLOCK_LISTS:
+        blocks = answer.result.get(key)
+        if isinstance(blocks, list) and len(blocks) > BLOCKS:
+            # one more than may be, by which whoever reads the result knows that it is too long
+            answer.result[key] = blocks[: BLOCKS + 1]
     for key, kind in _KINDS.items():
         entries = answer.result.get(key)
         if isinstance(entries, list):
-            answer.result[key] = [entry for entry in entries if _is_readable(entry, key, kind, report)]
+            if len(entries) > _ENTRIES:
+                report(f"{key} has {len(entries):,} entries; those after the first {_ENTRIES:,} are left out")
+            answer.result[key] = [entry for entry in entries[:_ENTRIES] if _is_readable(entry, key, kind, report)]
 
 
 def _is_readable(entry: Any, key: str, kind: type[BaseModel], report: Callable[[str], None]) -> bool:

@@ -5,10 +5,15 @@ from collections.abc import Iterator
 
 import mcp_types as types
 
+from agentcore.api import has_more_json_parts
+
 Message = types.JSONRPCMessage
 
 MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
+
+MESSAGE_PARTS = 100_000
+"""Values within one message: the SDK reads it in one go, in which nobody else is answered."""
 
 _HEAD_BYTES = 4096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"(?:[^"\\]|\\.){1,200}")')
@@ -60,6 +65,9 @@ class MessageLines:
             return _error_for(head, said) or Junk(said)
         if not line.strip():
             return None
+        if has_more_json_parts(line, MESSAGE_PARTS):
+            said = f"a message of more than {MESSAGE_PARTS:,} values"
+            return _error_for(line[:_HEAD_BYTES], said) or Junk(said)
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:

@@ -6,6 +6,7 @@ from base64 import b64decode
 import mcp_types as types
 
 from agentcore.api import ArtifactLink, Artifacts, Audio, EmbeddedResource, Image, Text, ToolError, ToolResult
+from agentcore_mcp_servers.listed import BLOCKS
 
 ContentBlock = Text | Image | Audio | EmbeddedResource | ArtifactLink
 
@@ -24,6 +25,9 @@ async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolR
     Raises:
         ToolError: `tool_failed`: the server says that the call failed; `result_too_large`.
     """
+    if len(result.content) > BLOCKS:
+        message = f"the result has more than {BLOCKS:,} content blocks; ask for less"
+        raise ToolError("result_too_large", message, untrusted=True, limit_blocks=BLOCKS)
     if result.is_error:
         raise _failure(result)
     content = [await block_of(block, artifacts) for block in result.content]

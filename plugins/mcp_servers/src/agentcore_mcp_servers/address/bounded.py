@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx2
 
-from agentcore_mcp_servers.messages import MESSAGE_BYTES
+from agentcore.api import JsonParts
+from agentcore_mcp_servers.messages import MESSAGE_BYTES, MESSAGE_PARTS
 
 _PACKED = ("gzip", "deflate")
 _EITHER_HEAD = 32 + zlib.MAX_WBITS  # gzip's or zlib's
@@ -13,7 +14,10 @@ _PART_BYTES = 64 * 1024
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Gives answers that are no longer than a message may be; streams of events are bounded by the SDK, event by event.
+    """Gives answers that are no longer than a message may be; events of streams are bounded in bytes by the SDK.
+
+    The values in a message are counted as it arrives, in events too: the SDK reads it in one go, in which nobody else
+    is answered.
 
     A short answer can be packed so that it fills the memory when it is unpacked. So it is unpacked here, part by part.
 
@@ -35,7 +39,9 @@ class Bounded(httpx2.AsyncBaseTransport):
         if packing not in ("", "identity"):
             response.headers.pop("content-length", None)
             stream = _unpacked(stream, packing)
-        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            stream = _plain_events(stream)
+        else:
             stream = _short(stream, self._limit_bytes)
         response.stream = _Stream(stream, response.stream.aclose)
         return response
@@ -73,8 +79,35 @@ async def _unpacked(parts: AsyncIterator[bytes], packing: str) -> AsyncIterator[
 
 async def _short(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIterator[bytes]:
     size = 0
+    values = JsonParts(MESSAGE_PARTS)
     async for part in parts:
         size += len(part)
+        values.feed(part)
+        if values.is_over:
+            raise _too_many()
         if size > limit_bytes:
             raise httpx2.ReadError(f"an answer of over {limit_bytes:,} bytes, which is the bound")
         yield part
+
+
+async def _plain_events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """A stream of events, each of which has no more values than a message may have."""
+    values = JsonParts(MESSAGE_PARTS)
+    before = b""
+    async for part in parts:
+        # an empty line ends an event, also where its line ends come in two parts
+        *ended, rest = (before + part.replace(b"\r", b"")).split(b"\n\n")
+        for event in ended:
+            values.feed(event)
+            if values.is_over:
+                raise _too_many()
+            values = JsonParts(MESSAGE_PARTS)
+        before = b"\n" if rest.endswith(b"\n") else b""
+        values.feed(rest.removesuffix(b"\n"))
+        if values.is_over:
+            raise _too_many()
+        yield part
+
+
+def _too_many() -> httpx2.ReadError:
+    return httpx2.ReadError(f"an answer of over {MESSAGE_PARTS:,} values, which is the bound")
