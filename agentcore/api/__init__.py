@@ -35,6 +35,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import UrlPolicy
+from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
@@ -51,7 +52,9 @@ __all__ = [
     "CallPreview",
     "ChatSession",
     "CommandContext",
+    "ConfinedRun",
     "Confinement",
+    "ControlFiles",
     "DisplayRole",
     "Effect",
     "EmbeddedResource",
@@ -72,6 +75,7 @@ __all__ = [
     "PdfReader",
     "PdfText",
     "Principal",
+    "Quarantined",
     "Recording",
     "Report",
     "ReportProgress",
@@ -109,6 +113,7 @@ __all__ = [
     "WebComponent",
     "Workspace",
     "can_install_packages",
+    "describe_quarantined",
     "guess_encoding",
     "has_more_json_parts",
     "hookimpl",

@@ -16,6 +16,7 @@ from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
+from agentcore.supervision.control import ControlFiles
 
 
 class Runtime(Protocol):
@@ -54,6 +55,16 @@ class Runtime(Protocol):
     @property
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
+        ...
+
+    @property
+    def control_files(self) -> ControlFiles:
+        """The guard of the files that decide what runs outside of the sandbox, for each confined program.
+
+        Who runs a program in a `Sandbox` that can write the workspace begins with `control_files.begin`, wraps it with
+        the `hold` of that run, and has its end watched. What the program makes of control files is quarantined, and
+        reported to the user, with no more of the module's doing.
+        """
         ...
 
     @property

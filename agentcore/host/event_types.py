@@ -71,6 +71,12 @@ EVENT_TYPES = (
         "A resource was made, has changed, or has ended (`status` is `closed`); `host` is there where it is on another "
         "machine, `lostBy` says what became of one that ended without being closed.",
     ),
+    EventType(
+        "workspace.quarantined",
+        "modules, host, files",
+        "Confined programs of these modules made or changed files that decide what runs outside of the sandbox; each "
+        "of `files` has `path`, `aside` (where it is now; empty: it could not be moved), `why` and `instead`.",
+    ),
     EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
     EventType(
         "resource.log", "resourceId, callId?, tool?, outcome?, durationMs?, …", "A call on a resource has ended."

@@ -47,9 +47,11 @@ from agentcore.host.resources.used_indexes import UsedIndexes
 from agentcore.host.review.call_review import CallReview
 from agentcore.host.review.completing import Completed, Completion
 from agentcore.net.url_policy import OwnOrigins
+from agentcore.store.record.call_row import notice
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
+from agentcore.supervision.control import ControlFiles, ControlReport
 from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
@@ -88,6 +90,7 @@ class PlacesOfHost(Places, Protocol):
         ...
 
 
+_MOVE_BACK = "Check it. If you want it, move it back while the program rests; `agentcore audit` lists all such files"
 _GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is for one that cannot
 
 
@@ -114,6 +117,9 @@ class Host:
         self.protected = (*config.workspace.protected, *control_patterns(config, folders))
         self.workspace = Workspace(folders, protected=self.protected)
         self.workspace_files = WorkspaceFiles(self.workspace)
+        self.control_files = ControlFiles(
+            self.workspace, state.path / "control_files" / "server.json", self.report_control_files
+        )
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events, UsedIndexes(store.resource_indexes))
@@ -150,6 +156,7 @@ class Host:
             state=state,
             record=store.record,
             workspace=self.workspace,
+            control_files=self.control_files,
             events=self.events,
             resources=self.resources,
             routes=self.routes,
@@ -259,6 +266,8 @@ class Host:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
         for problem in await asyncio.to_thread(nameless_blocks, self.config):
             log.error("block_refused", reason=str(problem))
+        # before a module runs anything, and before the user works on in what an earlier server left
+        await self.control_files.restore()
         with self.importing():
             await self.modules.start(names)
         if self._places is not None:
@@ -293,6 +302,7 @@ class Host:
         self.tabs.stop_following()
         await self.modules.stop()
         await self.resources.indexes.save()
+        await self.control_files.close()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:
         """End all calls and all resources, reject what waits, and take no more calls; the server stays.
@@ -398,6 +408,26 @@ class Host:
             "tools": len(self.registry.tools),
             "loop_blocked": dict(self.loop_blocked),
         }
+
+    def report_control_files(self, report: ControlReport, host: str = "") -> None:
+        """Report to the user what was quarantined, and which limits were reached, wherever the programs run.
+
+        Args:
+            host: Where they run; empty: in the server.
+        """
+        for record in filter(None, map(self.registry.records.get, report.modules)):
+            if report.limit:
+                record.notes["control files"] = report.limit, report.advice
+            if report.quarantined:
+                record.notes["quarantined files"] = str(report.quarantined[-1]), _MOVE_BACK
+        files = [each.to_json() for each in report.quarantined]
+        where = {"modules": list(report.modules), "host": host}
+        module = report.modules[0] if len(report.modules) == 1 else ""
+        for file in files:
+            row = notice("control_file_quarantined", details={**file, **where})
+            self.store.record.append(row._replace(module=module))
+        if files:
+            self.events.publish("workspace.quarantined", {**where, "files": files})
 
     async def _use_choice(self, module: str) -> None:
         # a method, because the modules are made of what was found, and so after it

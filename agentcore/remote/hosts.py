@@ -65,6 +65,7 @@ class Hosts:
             protected=host.protected,
             own_origins=host.own_origins,
             on_blocked=host.count_blocked,
+            on_control_files=host.report_control_files,
         )
         host.own_origins.on_change.append(self._tell_origins)
         remote: dict[str, RemoteHostConfig] = {}

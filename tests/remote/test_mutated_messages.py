@@ -244,6 +244,7 @@ async def _hear(host, sent: list[dict[str, Any]]) -> None:
         outlives=False,
         on_hello=lambda told: None,
         on_blocked=lambda holder, seconds: None,
+        on_control_files=lambda report, host: None,
         on_end=ended.append,
     )
     linked = LinkedModule("far", 1, record.runtime)

@@ -31,6 +31,7 @@ from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
+from agentcore.supervision.control import ControlFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class HostServices:
     state: StateDir
     record: Record
     workspace: Workspace
+    control_files: ControlFiles
     events: EventBus
     resources: ResourceRegistry
     routes: RouteTable
@@ -94,6 +96,11 @@ class ModuleRuntime(ReadingRuntime):
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
         return self._services.workspace
+
+    @property
+    def control_files(self) -> ControlFiles:
+        """The guard of the files that decide what runs outside of the sandbox."""
+        return self._services.control_files
 
     @property
     def locale(self) -> Literal["en", "zh"]:

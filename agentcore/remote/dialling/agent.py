@@ -41,7 +41,7 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
         NotLetIn: The server knows this host no more.
     """
     async with _program(config, state) as (workspace, over):
-        worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale))
+        worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale, name))
         kept = ServerKey(state.path, server.address, name)
         connection = Connection(worker, server, None if pairs else kept.read(), told.state)
 

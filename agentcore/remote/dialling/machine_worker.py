@@ -61,6 +61,7 @@ class MachineWorker(Worker):
     def __init__(self, name: str, surroundings: HostSurroundings) -> None:
         super().__init__(name, outlives=True)
         self._surroundings = surroundings
+        surroundings.on_control_files = self._report_control_files
         self.instance = secrets.token_hex(8)
         self.failed: dict[str, str] = {}
         self.on_greeted: Callable[[], None] = lambda: None
@@ -91,6 +92,7 @@ class MachineWorker(Worker):
             resources=self._resources,
             routes=self._routes,
         )
+        await self._surroundings.restore_control_files()
         await self._stays.begin(member)
         await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
         defining = member.definitions()

@@ -283,7 +283,7 @@ class PoolAgent:
         folder = self._state / "servers" / wanted.server
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{self._membership.pool}.{self._membership.name}"
-        surroundings = HostSurroundings(self._workspace, folder, (self._state,), self._config.locale)
+        surroundings = HostSurroundings(self._workspace, folder, (self._state,), self._config.locale, name)
         surroundings.store = partial(StoredObjects, self._nats, self._subjects, wanted.server)
         worker = PoolWorker(name, surroundings)
         config = self._config.model_copy(

@@ -166,6 +166,7 @@ class Machine:
                 prefix=f"{self.name}/",
                 on_hello=lambda told: self._greeted(link, told, address),
                 on_blocked=self._host.count_blocked,
+                on_control_files=self._host.report_control_files,
                 on_end=lambda reason: self._ended(link, reason),
             )
             link.resources.over = self._over

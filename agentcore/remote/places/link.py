@@ -29,6 +29,7 @@ from agentcore.remote.places.sent_calls import SentCalls
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.remote.wire.peer import Message, Peer, Transport
 from agentcore.remote.wire.values import error_of
+from agentcore.supervision.control import ControlReport, Quarantined
 from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
@@ -59,6 +60,7 @@ class HostLink:
         prefix: What stands before the names of its modules here: `HOST/` for one on another machine.
         on_hello: Told what the host says of itself, when it greets.
         on_blocked: Told which module held the host's event loop, and for how many seconds.
+        on_control_files: Called with what the user has to know of the control files of its workspace.
         on_end: Told once why the link has ended.
     """
 
@@ -72,10 +74,12 @@ class HostLink:
         prefix: str = "",
         on_hello: Callable[[answers.Hello], None],
         on_blocked: Callable[[Holder, float], None],
+        on_control_files: Callable[[ControlReport, str], None],
         on_end: Callable[[str], None],
     ) -> None:
         self.name, self.outlives, self.prefix = name, outlives, prefix
         self._on_hello, self._on_blocked = on_hello, on_blocked
+        self._on_control_files = on_control_files
         self._loop = asyncio.get_running_loop()
         self._modules: dict[int, LinkedModule] = {}
         self._last_module = 0
@@ -117,6 +121,7 @@ class HostLink:
             "event.subscribe": told(messages.Subscribe, self._subscribe),
             "event.unsubscribe": told(messages.Unsubscribe, self._unsubscribe),
             "module.blocked": told(messages.Blocked, self._blocked),
+            "control_files.report": told(messages.ControlFilesReport, self._report_control_files),
             "note": told(messages.Note, self._note),
             "record": told(messages.RecordNotice, self._record),
             "instruct": told(messages.Instruct, self._instruct),
@@ -351,6 +356,11 @@ class HostLink:
 
     def _blocked(self, told: messages.Blocked) -> None:
         self._on_blocked(Holder(self._module(told).name, told.tool, told.place), told.seconds)
+
+    def _report_control_files(self, told: messages.ControlFilesReport) -> None:
+        modules = tuple(module.name for number in told.modules if (module := self._modules.get(number)) is not None)
+        files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
+        self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
 
     def _note(self, told: messages.Note) -> None:
         self._runtime(told).note(told.subject, told.said, advice=told.advice)

@@ -246,6 +246,24 @@ class Publish(OfModule):
     session_id: Text | None
 
 
+class QuarantinedFile(HostMessage):
+    """A control file that was taken out of effect."""
+
+    path: Text
+    aside: Text
+    why: Text
+    instead: Text
+
+
+class ControlFilesReport(HostMessage):
+    """What the user has to know of the control files of the host's workspace."""
+
+    modules: Annotated[list[Number], Field(max_length=1_000)]
+    quarantined: Annotated[list[QuarantinedFile], Field(max_length=1_000)]
+    limit: Text
+    advice: Text
+
+
 class Subscribe(OfModule):
     """A wish to hear of events."""
 

@@ -139,6 +139,7 @@ class RunningHost:
             outlives=isinstance(self._child, OutlivingChild),
             on_hello=self._greeted,
             on_blocked=self._services.on_blocked,
+            on_control_files=self._services.on_control_files,
             on_end=self._link_ended,
         )
         return self.link.peer

@@ -11,6 +11,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
+from agentcore.supervision.control import ControlReport
 from agentcore.supervision.holder import Holder
 
 
@@ -23,6 +24,7 @@ class PlaceServices:
         protected: Patterns of what always needs a person.
         own_origins: Where the server can be reached now.
         on_blocked: Told which module held the event loop of its host, and for how many seconds.
+        on_control_files: Called with what the user has to know of the control files, and the host's name.
     """
 
     config: AppConfig
@@ -33,6 +35,7 @@ class PlaceServices:
     protected: tuple[str, ...]
     own_origins: Callable[[], frozenset[str]]
     on_blocked: Callable[[Holder, float], None]
+    on_control_files: Callable[[ControlReport, str], None]
 
     @property
     def blocked_s(self) -> float:

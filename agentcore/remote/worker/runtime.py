@@ -25,6 +25,7 @@ from agentcore.remote.worker.logins import OfferedLogin
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
 from agentcore.remote.worker.surroundings import HostSurroundings
+from agentcore.supervision.control import ControlFiles
 
 if TYPE_CHECKING:
     from agentcore.store.credentials.module_secrets import ModuleSecrets
@@ -107,6 +108,11 @@ class RemoteRuntime(ReadingRuntime):
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
         return self._surroundings.workspace
+
+    @property
+    def control_files(self) -> ControlFiles:
+        """The guard of the files that decide what runs outside of the sandbox."""
+        return self._surroundings.control_files
 
     @property
     def locale(self) -> Literal["en", "zh"]:

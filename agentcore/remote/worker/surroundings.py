@@ -1,5 +1,6 @@
 """What a host's modules have around them: folders, language, the server's own addresses."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, Literal
 from agentcore.files.workspace import Workspace
 from agentcore.host.declarations.module_storage import StoredBytes
 from agentcore.net.url_policy import OwnOrigins
+from agentcore.supervision.control import ControlFiles, ControlReport
 
 
 @dataclass
@@ -17,6 +19,7 @@ class HostSurroundings:
     Args:
         state: The folder in which modules have their data and secrets.
         private_folders: Folders with keys and records, which nothing that a tool runs has to see.
+        name: The host's name.
         store: Gives where a module stores what another host has to find; None: in its data folder.
     """
 
@@ -24,17 +27,39 @@ class HostSurroundings:
     state: Path
     private_folders: tuple[Path, ...]
     locale: Literal["en", "zh"] = "en"
+    name: str = "host"
     own_origins: OwnOrigins = field(default_factory=OwnOrigins)
     store: Callable[[str], StoredBytes] | None = None
 
+    def __post_init__(self) -> None:
+        """Guard the control files; what there is to report goes to `on_control_files`, which a worker sets."""
+        self.on_control_files: Callable[[ControlReport], None] = lambda report: None
+        self.control_files = ControlFiles(
+            self.workspace,
+            self.state / "control_files" / f"{self.name}.json",
+            self._report,
+        )
+        self._restoring: asyncio.Task[Any] | None = None
+
+    def _report(self, report: ControlReport) -> None:
+        self.on_control_files(report)
+
+    async def restore_control_files(self) -> None:
+        """Look, before the first module starts, at what programs did that ran when this host ended without an order."""
+        if self._restoring is None:
+            # no TaskGroup: all modules that start at one time wait for the one look
+            self._restoring = asyncio.create_task(self.control_files.restore(), name="control_files:restore")
+        await asyncio.shield(self._restoring)
+
     @classmethod
-    def of(cls, greeting: dict[str, Any]) -> "HostSurroundings":
+    def of(cls, greeting: dict[str, Any], name: str) -> "HostSurroundings":
         """As the server of a host on the same machine says (`hello.ok`)."""
         found = cls(
             Workspace([Path(root) for root in greeting["roots"]], protected=greeting["protected"]),
             Path(greeting["state"]),
             tuple(Path(folder) for folder in greeting["privateFolders"]),
             greeting["locale"],
+            name,
         )
         found.own_origins.declare("server", greeting["ownOrigins"])
         return found

@@ -28,10 +28,12 @@ from agentcore.remote.worker.routes import HeldRoutes
 from agentcore.remote.worker.runtime import RemoteRuntime
 from agentcore.remote.worker.stays import Stays
 from agentcore.remote.worker.surroundings import HostSurroundings
+from agentcore.supervision.control import ControlReport
 from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
 
+_QUARANTINED_SENT = 1_000
 _SAID_SECONDS = 60
 """How long a server may wait for the end of a call that is known."""
 
@@ -117,6 +119,8 @@ class Worker:
         for member in reversed(list(self._members.values())):
             with contextlib.suppress(Exception):
                 await member.shutdown()
+        if self._surroundings is not None:
+            await self._surroundings.control_files.close()
 
     def _requests(self) -> dict[str, OnRequest]:
         return {
@@ -154,7 +158,8 @@ class Worker:
 
     def _take_greeting(self, message: Message) -> None:
         if self._surroundings is None:
-            self._surroundings, self._greeting = HostSurroundings.of(message), message
+            self._surroundings, self._greeting = HostSurroundings.of(message, self._name), message
+            self._surroundings.on_control_files = self._report_control_files
         else:
             self._surroundings.own_origins.declare("server", message["ownOrigins"])
 
@@ -215,6 +220,7 @@ class Worker:
                 resources=self._resources,
                 routes=self._routes,
             )
+            await self._surroundings.restore_control_files()
             await self._stays.begin(member)
             await member.init(runtime)
             member.settings = values
@@ -312,6 +318,17 @@ class Worker:
                 told = {"module": member.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
                 self.line.tell({"type": "module.blocked", **told})
                 return
+
+    def _report_control_files(self, report: ControlReport) -> None:
+        self.line.tell(
+            {
+                "type": "control_files.report",
+                "modules": [each.number for each in self._members.values() if each.name in report.modules],
+                "quarantined": [each.to_json() for each in report.quarantined[:_QUARANTINED_SENT]],
+                "limit": report.limit,
+                "advice": report.advice,
+            }
+        )
 
     def _member(self, number: Any) -> Member:
         member = self._members.get(number)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -40,7 +41,13 @@ def write(given) -> str:
     return "written"
 
 
-TOOLS = {tool.__name__: tool for tool in (where, die, read, names, write)}
+def shell(given) -> str:
+    """Run a command of the shell."""
+    ran = subprocess.run(["sh", "-c", given["command"]], capture_output=True, text=True, check=False, cwd=given["path"])
+    return ran.stdout + ran.stderr
+
+
+TOOLS = {tool.__name__: tool for tool in (where, die, read, names, write, shell)}
 LISTED = [
     {"name": name, "description": tool.__doc__, "inputSchema": {"type": "object"}} for name, tool in TOOLS.items()
 ]

@@ -39,6 +39,76 @@ async def test_a_server_writes_the_workspace_and_nothing_that_decides_what_runs(
     assert (root / "CLAUDE.md").read_text() == "ours"
 
 
+async def test_a_server_cannot_exchange_a_repository_for_one_with_a_hook(mount, plain, tmp_path, git):
+    root = tmp_path / "root"
+    subprocess.run([git, "init", "-q", str(root)], check=True)
+    host = await mount(plain(sandbox="require"), roots=[root])
+    plant = "mv .git g2; cp -r g2 .git; echo 'touch pwned' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit"
+    assert "busy" in await text_of(host, "example_shell", path=str(root), command=plant)
+    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([git, *author, "commit", "-q", "--allow-empty", "-m", "x"], cwd=root, check=True)
+    assert not (root / "pwned").exists()
+    assert await text_of(host, "example_shell", path=str(root), command="git log --format=%s") == "x\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".envrc",
+        ".bashrc",
+        ".vscode/tasks.json",
+        ".claude/settings.json",
+        ".mcp.json",
+        "AGENTS.md",
+        "CLAUDE.md",
+        "modules/shell_tools.json",
+        "later/.git/hooks/post-commit",
+    ],
+)
+async def test_a_control_file_that_a_server_makes_is_quarantined_and_reported(mount, plain, tmp_path, name):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "app.json").write_text("{}")
+    host = await mount(plain(sandbox="require"), roots=[root])
+    make = f"git init -q later; mkdir -p $(dirname {name}); touch notes.txt; echo planted > {name}"
+    await text_of(host, "example_shell", path=str(root), command=make)
+    event = await host.events.wait_for("workspace.quarantined")
+    assert not (root / name).exists()
+    assert (root / "notes.txt").exists()
+    assert event["modules"] == ["mcp_example"]
+    (file,) = event["files"]
+    assert name.startswith(file["path"])
+    assert ".agentcore-aside" in file["aside"]
+    await host.host.store.record.flush()
+    rows = [each.row for each in await host.host.store.record.page()]
+    assert [row.module for row in rows if row.outcome == "control_file_quarantined"] == ["mcp_example"]
+
+
+async def test_configuration_that_has_git_run_something_is_taken_out_of_a_repository_of_a_server(
+    mount, plain, tmp_path
+):
+    root = tmp_path / "root"
+    root.mkdir()
+    host = await mount(plain(sandbox="require"), roots=[root])
+    make = "git init -q later; cd later; git config user.name me; git config core.fsmonitor ./evil"
+    await text_of(host, "example_shell", path=str(root), command=make)
+    await host.events.wait_for("workspace.quarantined")
+    config = (root / "later/.git/config").read_text()
+    assert "fsmonitor" not in config
+    assert "name = me" in config
+
+
+async def test_what_cannot_all_be_pinned_is_reported(mount, plain, tmp_path):
+    root = tmp_path / "root"
+    for number in range(401):
+        (root / str(number)).mkdir(parents=True)
+        (root / str(number) / "AGENTS.md").touch()
+    host = await mount(plain(sandbox="require"), roots=[root])
+    said, advice = host.host.modules.get("mcp_example").notes["control files"]
+    assert said.startswith("1 control files of the workspace are not pinned")
+    assert "workspace.roots" in advice
+
+
 async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mount):
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         program = Path(folder, "server")

@@ -3,8 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import Awaitable, Container, Sequence
-from functools import partial
+from collections.abc import Awaitable, Container
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -33,10 +32,9 @@ from agentcore_mcp_servers.address import ServerAddress, ServerLogin
 from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of
-from agentcore_mcp_servers.held import Held, find_held
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
 from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
-from agentcore_mcp_servers.process import Launch, ServerProcess
+from agentcore_mcp_servers.process import Confined, Launch, ServerProcess
 from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
 from agentcore_mcp_servers.reporting import report_of
 from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources, has_resources
@@ -92,7 +90,6 @@ class McpServer(Module):
         self._sandbox: Sandbox | None = None
         self._process: ServerProcess | None = None
         self._said: deque[str] = deque(maxlen=_SAID)
-        self._held = Held(())
         self._is_away = False
         self._is_other = False
         self._reading: asyncio.Task[None] | None = None
@@ -110,7 +107,6 @@ class McpServer(Module):
                 prefix_of(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
             )
             self._sandbox = await self._find_sandbox(runtime)
-            self._held = await asyncio.to_thread(find_held, runtime.workspace)
         self._login = await self._find_login(runtime)
         self._server = Server(
             runtime.name,
@@ -140,6 +136,7 @@ class McpServer(Module):
         if server is not None:
             await server.close()
         await self._supervisor.close()
+        await self.runtime.control_files.wait(self.runtime.name)
         if self._sandbox is not None:
             await self._sandbox.close()
 
@@ -203,14 +200,10 @@ class McpServer(Module):
             (block.command, *block.args),
             self._supervisor.environment() | sandbox.environment() | env,
             self._open_folder,
-            partial(self._wrap, sandbox),
-            sandbox.is_on,
+            Confined(sandbox, self.runtime.workspace.roots, self.runtime.control_files, self.runtime.name),
         )
         self._process = ServerProcess(self._supervisor, launch, self._note)
         return self._process
-
-    def _wrap(self, sandbox: Sandbox, argv: Sequence[str], folder: str) -> list[str]:
-        return sandbox.wrap(argv, self.runtime.workspace.roots, folder, self._held)
 
     async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
         """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from agentcore.api import Folder, Recording, SupervisedProcess, Supervisor, SupervisorError, ToolError
+from agentcore.api import (
+    ConfinedRun,
+    ControlFiles,
+    Folder,
+    Recording,
+    Sandbox,
+    SupervisedProcess,
+    Supervisor,
+    SupervisorError,
+    ToolError,
+)
 from agentcore_mcp_servers.dispatcher import LineDispatcher
 
 _STDERR_LINES, _STDERR_BYTES = 200, 64 * 1024
@@ -23,6 +33,23 @@ _UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or
 
 
 @dataclass(frozen=True, slots=True)
+class Confined:
+    """How a server is confined.
+
+    Args:
+        sandbox: What it runs in, where that is on.
+        roots: Folders that it can write there.
+        control_files: Guards what decides, in these folders, what runs outside of the sandbox.
+        module: The module's name, for that.
+    """
+
+    sandbox: Sandbox
+    roots: Sequence[Path]
+    control_files: ControlFiles
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """How a server is started.
 
@@ -30,15 +57,18 @@ class Launch:
         argv: The program and its arguments, as the block says.
         environment: All that it gets.
         open_folder: Opens its working folder.
-        wrap: Gives the command line that runs another one in a folder as the sandbox has it.
-        is_confined: Whether that is a sandbox.
+        confined: How it is confined.
     """
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     open_folder: Callable[[], Folder]
-    wrap: Callable[[Sequence[str], str], Sequence[str]]
-    is_confined: bool
+    confined: Confined
+
+    @property
+    def is_confined(self) -> bool:
+        """True when it runs in a sandbox."""
+        return self.confined.sandbox.is_on
 
 
 class ServerProcess:
@@ -129,23 +159,47 @@ class ServerProcess:
             (stdin, ours_in), (ours_out, stdout), (ours_err, stderr) = pipes.open(), pipes.open(), pipes.open()
             self._recording.record(ours_err, self._recording.tracks[0])
             try:
-                with self._launch.open_folder() as folder:
-                    argv = [program, *self._launch.argv[1:]]
-                    self._process = await self._supervisor.start(
-                        self._launch.wrap(argv, os.fsdecode(folder.real_path())),
-                        folder=folder,
-                        environment=self._launch.environment,
-                        stdin=stdin,
-                        stdout=stdout,
-                        stderr=stderr,
-                        own_keyring=self._launch.is_confined,
-                        recording=self._recording,
-                    )
+                self._process = await self._start_confined([program, *self._launch.argv[1:]], (stdin, stdout, stderr))
             except (SupervisorError, OSError) as exc:
                 message = f"{command!r} could not be started: {exc}"
                 raise ToolError("server_not_started", message, command=command) from exc
             self._input = await _writer(pipes.keep(ours_in))
             self._output = await _listen(pipes.keep(ours_out), dispatcher)
+
+    async def _start_confined(self, argv: Sequence[str], stdio: tuple[int, int, int]) -> SupervisedProcess:
+        """Start it, and have what decides what runs outside of the sandbox guarded until nothing of it is left.
+
+        Raises:
+            SupervisorError: It cannot be run.
+            OSError: Its folder cannot be opened.
+            ToolError: The workspace cannot be guarded.
+        """
+        confined = self._launch.confined
+        guard = confined.control_files
+        stdin, stdout, stderr = stdio
+        with self._launch.open_folder() as folder:
+            run: ConfinedRun | None = None
+            if confined.sandbox.is_on:
+                run = await guard.begin(confined.sandbox.wanted, confined.module)
+            try:
+                hold = None if run is None else run.hold
+                process = await self._supervisor.start(
+                    confined.sandbox.wrap(argv, confined.roots, os.fsdecode(folder.real_path()), hold),
+                    folder=folder,
+                    environment=self._launch.environment,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    own_keyring=run is not None,
+                    recording=self._recording,
+                )
+            except BaseException:
+                if run is not None:
+                    await guard.end(run)
+                raise
+        if run is not None:
+            guard.watch(run, process)
+        return process
 
     async def _write(self, line: bytes) -> None:
         assert self._input is not None  # noqa: S101 - it is written to once it has started

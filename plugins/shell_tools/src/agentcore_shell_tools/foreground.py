@@ -5,8 +5,17 @@ import signal
 import time
 from typing import Any
 
-from agentcore.api import ArtifactLink, Mark, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
-from agentcore_shell_tools.control import PutAside, describe
+from agentcore.api import (
+    ArtifactLink,
+    Mark,
+    Quarantined,
+    SupervisedProcess,
+    Text,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    describe_quarantined,
+)
 from agentcore_shell_tools.limits import (
     AROUND_CHARS,
     DATA_BYTES,
@@ -108,7 +117,7 @@ class _Ran:
     """A command that has ended."""
 
     def __init__(
-        self, ctx: ToolContext, started: Started[ForegroundOutput], duration_ms: int, put_aside: list[PutAside]
+        self, ctx: ToolContext, started: Started[ForegroundOutput], duration_ms: int, put_aside: list[Quarantined]
     ) -> None:
         self._ctx, self._whole = ctx, started.output.whole
         self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
@@ -118,7 +127,7 @@ class _Ran:
         status = -signal.SIGKILL if started.status is None else started.status
         self._exit_code = status if status >= 0 else None
         self._signal = signal_name(-status) if status < 0 else None
-        self._remarks = [each for each in (started.remark(self._text), describe(self._put_aside)) if each]
+        self._remarks = [each for each in (started.remark(self._text), describe_quarantined(self._put_aside)) if each]
 
     async def result(self) -> ToolResult:
         shown, is_cut = await self._shown(TEXT_CHARS)

@@ -54,20 +54,8 @@ LEFT_BEHIND_SHOWN = 5
 DATA_BYTES = 256_000
 """Each stream in a result's data; of more, the end."""
 
-FOLDERS_LOOKED_AT = 300_000
-"""Folders of the workspace that are looked through for control files."""
-
-HELD_PATHS = 400
-"""Files and folders that the kernel keeps from one command; what is beyond is looked at afterwards."""
-
-LOOK_SECONDS = 2.0
-"""Between two looks while a command runs."""
-
-LAST_LOOK_S = 5.0
-"""How long the module waits for the looks at its last commands when it stops."""
-
 PUT_ASIDE_SHOWN = 50
-"""Of what was put aside, so much is told at once, and so much is kept for the page."""
+"""Of what was quarantined, so much is in one result."""
 
 INPUT_SECONDS = 5.0
 """How long typed input may wait for a process that does not read."""

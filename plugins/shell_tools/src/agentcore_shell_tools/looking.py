@@ -5,8 +5,16 @@ from typing import Any
 
 import re2  # type: ignore[import-untyped]
 
-from agentcore.api import ArtifactLink, Mark, Text, ToolContext, ToolError, ToolResult, Track
-from agentcore_shell_tools.control import describe
+from agentcore.api import (
+    ArtifactLink,
+    Mark,
+    Text,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    Track,
+    describe_quarantined,
+)
 from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.screen import ScreenView, is_drawn, is_redrawn, outside_alternate
@@ -155,7 +163,7 @@ async def _result(
     between = "" if not shown or shown.endswith("\n") else "\n"
     ending = f"{between}{shown_screen}[{_state(process, is_running=is_running)}]"
     refused = process.remark(text) if not is_running else ""
-    remark = "".join(f"\n{each}" for each in (refused, describe(process.put_aside)) if each)
+    remark = "".join(f"\n{each}" for each in (refused, describe_quarantined(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
         blocks.append(await ctx.artifacts.save(text.encode(), mime="text/plain", name="output.txt"))

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -27,9 +26,8 @@ from agentcore.api import (
     known_to_models,
     tool,
 )
-from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.foreground import run_foreground
-from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, TIMEOUT_MS_MOST
+from agentcore_shell_tools.limits import BLOCK_MS, TIMEOUT_MS, TIMEOUT_MS_MOST
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
@@ -83,10 +81,9 @@ class ShellTools(Module[ShellSettings]):
         self._shell: Shell | None = None
         self._processes: Processes | None = None
         self._consent: Consent | None = None
-        self._put_aside: deque[dict[str, Any]] = deque(maxlen=PUT_ASIDE_SHOWN)
 
     async def init(self, runtime: Runtime) -> None:
-        """See that the sandbox works, if one is asked for, and what a command did that the last server left behind."""
+        """See that the sandbox works, if one is asked for."""
         settings, workspace, folder = self.settings, runtime.workspace, runtime.data_dir
         caches = Caches(folder / "cache", Path.home())
         writable = _writable_paths(settings.writable, workspace)
@@ -95,14 +92,12 @@ class ShellTools(Module[ShellSettings]):
         if sandbox.is_wanted:
             runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _note_sandbox(runtime, sandbox)))
         await sandbox.search()
-        distrusted = [str(caches.folder), *map(str, writable)]
-        guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._report_put_aside)
-        self._shell = await asyncio.to_thread(Shell, sandbox, guard, settings.environment)  # looks for programs
+        # looks for programs
+        self._shell = await asyncio.to_thread(Shell, sandbox, runtime.control_files, runtime.name, settings.environment)
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
         if sandbox.is_wanted:
             _note_sandbox(runtime, sandbox)
-            await guard.restore()
         runtime.add_route("GET", "processes", self._list)
         runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket", watching=Seen)
 
@@ -296,19 +291,12 @@ class ShellTools(Module[ShellSettings]):
         sandbox = self._running_shell.sandbox
         await sandbox.settle()
         processes = [process.to_json() for process in self._table.list()]
-        state = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": list(self._put_aside)}
+        put_aside = [each.to_json() for each in self.runtime.control_files.newest]
+        state = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": put_aside}
         return Response({"processes": processes, **state})
 
     async def _view(self, request: Request) -> None:
         await TerminalView.serve(self._table.get(request.path_values["id"]), request)
-
-    def _report_put_aside(self, found: Sequence[PutAside]) -> None:
-        """Put what was put aside into the record, and before whoever looks at the page."""
-        files = [each.to_json() for each in found]
-        for file in files:
-            self.runtime.record("control_file_put_aside", file)
-        self._put_aside.extend(files)
-        self.runtime.publish("put_aside", {"files": files[:PUT_ASIDE_SHOWN]})
 
     @property
     def _open_consent(self) -> Consent:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from agentcore.api import Mark, ToolError
-from agentcore_shell_tools.control import PutAside
+from agentcore.api import Mark, Quarantined, ToolError
 from agentcore_shell_tools.foreground import settle, signal_name
 from agentcore_shell_tools.keys import ESCAPE, sequence_of
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
@@ -35,7 +34,7 @@ class Process:
         output: What it wrote.
         looks: Where each session's last look at it ended: of its output and of its errors.
         is_killed: Whether somebody ended it.
-        put_aside: What was put aside of its doing; complete when it has ended and settled.
+        put_aside: What was quarantined of its doing; complete when it has ended and settled.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Process:
         self.size = (COLUMNS, ROWS)
         self.looks: dict[str, tuple[Mark, Mark]] = {}
         self.is_killed = False
-        self.put_aside: list[PutAside] = []
+        self.put_aside: list[Quarantined] = []
         self.started_at_ms = time.time_ns() // 1_000_000
         self.ended_at_ms: int | None = None
         self._writing = asyncio.Lock()
@@ -189,7 +188,7 @@ class Process:
         """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
         return self._started.remark(output)
 
-    def _take_put_aside(self, looking: "asyncio.Task[list[PutAside]]") -> None:
+    def _take_put_aside(self, looking: "asyncio.Task[list[Quarantined]]") -> None:
         if not looking.cancelled() and looking.exception() is None:
             self.put_aside = looking.result()[:PUT_ASIDE_SHOWN]
 

@@ -12,8 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from agentcore.api import Sandbox, SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
-from agentcore_shell_tools.control import Guard, PutAside
+from agentcore.api import (
+    ConfinedRun,
+    ControlFiles,
+    Quarantined,
+    Sandbox,
+    SupervisedProcess,
+    Supervisor,
+    SupervisorError,
+    ToolError,
+    Workspace,
+)
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import ForegroundOutput, Output
 from agentcore_shell_tools.sandbox import why_sandbox
@@ -61,13 +70,13 @@ class Started(Generic[OutputT]):
         process: It, under the supervisor.
         output: What it writes.
         sandbox: What it runs in.
-        looking: Gives what was put aside of its doing, once it has ended; None: it is not in the sandbox.
+        looking: Gives what was quarantined of its doing, once it has ended; None: it is not in the sandbox.
     """
 
     process: SupervisedProcess
     output: OutputT
     sandbox: Sandbox
-    looking: "asyncio.Task[list[PutAside]] | None"
+    looking: "asyncio.Task[list[Quarantined]] | None"
 
     @property
     def status(self) -> int | None:
@@ -87,16 +96,24 @@ class Started(Generic[OutputT]):
             return ""
         return why_sandbox(output, self.status, network=self.sandbox.wanted.network)
 
-    async def put_aside(self) -> list[PutAside]:
-        """What was put aside of its doing; waits for its end."""
+    async def put_aside(self) -> list[Quarantined]:
+        """What was quarantined of its doing; waits for its end."""
         return [] if self.looking is None else await asyncio.shield(self.looking)
 
 
 class Shell:
-    """Starts bash under the supervisor, confined as the settings say."""
+    """Starts bash under the supervisor, confined as the settings say.
 
-    def __init__(self, sandbox: Sandbox, guard: Guard, environment: Sequence[str]) -> None:
-        self.sandbox, self.guard = sandbox, guard
+    Args:
+        control_files: Guards them while commands run in the sandbox.
+        module: The module's name, for that.
+        environment: Names of variables that commands get beside the usual ones.
+    """
+
+    def __init__(self, sandbox: Sandbox, control_files: ControlFiles, module: str, environment: Sequence[str]) -> None:
+        self.sandbox = sandbox
+        self._control_files = control_files
+        self._module = module
         self.supervisor = Supervisor()
         self._also = environment
         self._program = shutil.which("bash")
@@ -104,7 +121,7 @@ class Shell:
     async def close(self) -> None:
         """End everything; safe to call twice."""
         await self.supervisor.close()
-        await self.guard.close()
+        await self._control_files.wait(self._module)
         await self.sandbox.close()
 
     async def run(self, request: CommandRequest, workspace: Workspace) -> Started[ForegroundOutput]:
@@ -169,7 +186,7 @@ class Shell:
         with workspace.working_folder(request.folder) as folder:
             path = os.fsdecode(folder.real_path())
             environment = self.supervisor.environment(self._also) | self.sandbox.environment()
-            run = await self.guard.begin() if self.sandbox.is_on else None
+            run = await self._begin() if self.sandbox.is_on else None
             try:
                 process = await self.supervisor.start(
                     argv if run is None else self.sandbox.wrap(argv, workspace.roots, path, run.hold),
@@ -185,12 +202,16 @@ class Shell:
                 )
             except BaseException as exc:
                 if run is not None:
-                    await self.guard.end(run)
+                    await self._control_files.end(run)
                 if not isinstance(exc, SupervisorError):
                     raise
                 message = f"bash could not be started: {exc}; try again, or end some processes first."
                 raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
-        return Started(process, output, self.sandbox, None if run is None else self.guard.watch(run, process))
+        looking = None if run is None else self._control_files.watch(run, process)
+        return Started(process, output, self.sandbox, looking)
+
+    async def _begin(self) -> ConfinedRun:
+        return await self._control_files.begin(self.sandbox.wanted, self._module)
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:

@@ -166,12 +166,12 @@ async def test_nothing_planted_runs_when_a_person_works_there(
 async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, monkeypatch):
     """Such a write leaves no mark on the file."""
     looks = []
-    lead = "agentcore_shell_tools.control"
+    lead = "agentcore.supervision.control"
     monkeypatch.setattr(f"{lead}.entry._UNCERTAIN_NS", 0)
     monkeypatch.setattr(f"{lead}.guard.LOOK_SECONDS", 0.05)
     monkeypatch.setattr(f"{lead}.guard._SHARE", 0)
-    judge = __import__(f"{lead}.guard", fromlist=["Guard"]).Guard._judge_in_thread
-    monkeypatch.setattr(f"{lead}.guard.Guard._judge_in_thread", lambda guard: (looks.append(1), judge(guard))[1])
+    judge = __import__(f"{lead}.guard", fromlist=["ControlFiles"]).ControlFiles._judge_in_thread
+    monkeypatch.setattr(f"{lead}.guard.ControlFiles._judge_in_thread", lambda guard: (looks.append(1), judge(guard))[1])
     script = """
 import mmap, os, time
 harm = b'[core]\\n\\tfsmonitor = ../ev\\n'

@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentcore_shell_tools.control import Guard
 
-from agentcore.api import Workspace
+from agentcore.api import Caches, Confinement, ControlFiles, Workspace
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.spec("S2", "S5"), pytest.mark.usefixtures("needs_sandbox")]
@@ -116,11 +115,11 @@ async def test_result_the_record_and_the_page_tell_of_it(host, text):
     result = await host.call("bash", command="echo x > .envrc")
     assert ".envrc" in text(result)
     assert "file_move" in text(result)
-    event = await host.events.wait_for("shell_tools.put_aside")
+    event = await host.events.wait_for("workspace.quarantined")
     assert event["files"][0]["path"] == ".envrc"
     await host.host.store.record.flush()
     rows = [each.row for each in await host.host.store.record.page()]
-    (row,) = [row for row in rows if row.outcome == "control_file_put_aside"]
+    (row,) = [row for row in rows if row.outcome == "control_file_quarantined"]
     assert row.module == "shell_tools"
     assert json.loads(row.arguments)["details"]["path"] == ".envrc"
 
@@ -219,6 +218,17 @@ async def test_background_process_is_looked_at_while_it_runs(host, root):
     assert put_aside(looked.data) == [".envrc"]
 
 
+async def test_file_that_is_not_held_from_a_command_beside_another_one_is_judged(host, bash, root):
+    """Only what no running command can move away is held from the second one."""
+    (root / "docs").mkdir()
+    (root / "docs/AGENTS.md").write_text("as it was")
+    started = await host.call("bash", command="sleep 600", background=True)
+    data = await bash("echo evil > docs/AGENTS.md; true")
+    assert put_aside(data) == ["docs/AGENTS.md"]
+    assert (root / "docs/AGENTS.md").read_text() == "as it was"
+    await host.call("bash_kill", process_id=started.data["process_id"])
+
+
 async def test_command_waits_for_the_look_at_the_one_before(host, root):
     first = asyncio.create_task(host.call("bash", command="echo x > .envrc"))
     await first
@@ -238,20 +248,21 @@ async def test_cancelled_command_is_looked_at_too(host, root):
 
 async def test_next_server_looks_at_what_the_last_one_could_not(tmp_path, root):
     told = []
+    confinement = Confinement("require", False, (), (), Caches(tmp_path / "cache", tmp_path), "the sandbox")
     with Workspace([root]) as workspace:
-        crashed = Guard(workspace, tmp_path / "control.json", (), (), told.extend)
-        await crashed.begin()
+        crashed = ControlFiles(workspace, tmp_path / "control.json", told.append)
+        await crashed.begin(confinement, "shell_tools")
         (root / ".envrc").write_text("of a command whose server was killed")
-        after = Guard(workspace, tmp_path / "control.json", (), (), told.extend)
+        after = ControlFiles(workspace, tmp_path / "control.json", told.append)
         await after.restore()
         await crashed.close()
-    assert [each.path for each in told] == [".envrc"]
+    assert [each.path for report in told for each in report.quarantined] == [".envrc"]
     assert (root / f".envrc{_ASIDE}").exists()
 
 
 @pytest.mark.in_server("makes a bound of the module's code another one")
 async def test_tree_that_is_too_large_is_refused_before_a_command_runs(start, root, monkeypatch):
-    monkeypatch.setattr("agentcore_shell_tools.control.guard.FOLDERS_LOOKED_AT", 3)
+    monkeypatch.setattr("agentcore.supervision.control.guard.FOLDERS_LOOKED_AT", 3)
     host = await start()
     result = await host.call("bash", command="mkdir 1 2 3 4")
     assert "not all of which were looked at" in result.data["put_aside"][0]["why"]
@@ -269,7 +280,7 @@ async def test_what_could_not_be_put_aside_lets_no_other_command_begin(host, bas
         raise OSError("no space left")
 
     with monkeypatch.context() as full:
-        full.setattr("agentcore_shell_tools.control.put_aside.Mover._rename", refuse)
+        full.setattr("agentcore.supervision.control.quarantine.Mover._rename", refuse)
         data = await bash("echo x > .envrc")
         assert data["put_aside"][0]["aside"] == ""
         outcome = await host.outcome("bash", {"command": "touch made"})

@@ -53,7 +53,7 @@ export class ShellToolsPanel extends LitElement {
   connectedCallback() {
     super.connectedCallback();
     this.client.on('resource.stateChanged', (/** @type {any} */ {resourceType}) => { if (resourceType === 'terminal') void this._load(); });
-    this.client.on(`${this.client.name}.put_aside`, () => void this._load());
+    this.client.on('workspace.quarantined', () => void this._load());
     this.client.on('connection', (/** @type {string} */ connection) => { if (connection === 'open') void this._load(); });
     this.client.on('locale', () => this.requestUpdate());
     void this._load();

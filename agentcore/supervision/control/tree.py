@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agentcore.api import Workspace
-from agentcore_shell_tools.control.names import ASIDE, is_git_folder
+from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.names import ASIDE, is_git_folder
 
 Kind = Literal["hook", "config", "redirect", "named", "link"]
 """`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name.
@@ -97,14 +97,11 @@ class Tree:
             "named": self._list_named,
         }
 
-    def look(
-        self, led: Mapping[str, Kind], spared: Collection[str], left_closed: Collection[str] | None = None
-    ) -> Found:
+    def look(self, led: Mapping[str, Kind], left_closed: Collection[str] | None = None) -> Found:
         """Find all control files.
 
         Args:
             led: Further files and folders that git runs or obeys, by their paths.
-            spared: Paths that are left out, with all below them.
             left_closed: Folders that stay as they are where they cannot be listed; others are opened to their owner,
                 for git goes into a folder that shows its names to nobody. None: all stay.
         Raises:
@@ -113,16 +110,14 @@ class Tree:
         found = Found()
         self._left_closed = left_closed
         for root in self._roots():
-            self._walk(root, led, spared, found)
+            self._walk(root, led, found)
         self._listed = found.folders
         for path, kind in led.items():
             if path not in found.folders and os.path.lexists(path) and (kind != "link" or path not in found.controls):
                 found.controls[path] = kind
-        for path in spared:
-            found.controls.pop(path, None)
         return found
 
-    def _walk(self, root: str, led: Mapping[str, Kind], spared: Collection[str], found: Found) -> None:
+    def _walk(self, root: str, led: Mapping[str, Kind], found: Found) -> None:
         """What a look at a large tree takes."""
         folders, known, limit = found.folders, self._listed, self._limit
         ahead = [(root, "plain")]
@@ -130,7 +125,7 @@ class Tree:
             path, role = ahead.pop()
             if path in led:
                 role = "hooks"
-            listed = None if path in spared else self._list(path, role, root, known.get(path), found.closed)
+            listed = self._list(path, role, root, known.get(path), found.closed)
             if listed is None:
                 continue
             folders[path] = listed

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 
-from agentcore_shell_tools.control.entry import Entry, read_entry
-from agentcore_shell_tools.control.holding import is_below
-from agentcore_shell_tools.control.tree import Kind
+from agentcore.supervision.control.entry import Entry, read_entry
+from agentcore.supervision.control.holding import is_below
+from agentcore.supervision.control.tree import Kind
 
 _LINKS = 40
 """Links that the kernel follows in one path (path_resolution(7))."""

@@ -1,17 +1,18 @@
-"""`PutAside`: a control file that a command made or changed, and where it is now."""
+"""`Quarantined`: a control file that a confined program made or changed, and where it is now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentcore.api import ToolError, Workspace
-from agentcore_shell_tools.control.names import aside_name
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.names import aside_name
 
 _ATTEMPTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PutAside:
+class Quarantined:
     """One file or folder that was taken out of effect.
 
     Args:
@@ -32,15 +33,15 @@ class PutAside:
 
     def __str__(self) -> str:
         if not self.aside:
-            return f"{self.path} ({self.why}) could not be put aside: remove it by hand."
-        return f"{self.path} ({self.why}) was put aside as {self.aside}; in its place is {self.instead}."
+            return f"{self.path} ({self.why}) could not be quarantined: remove it by hand."
+        return f"{self.path} ({self.why}) was quarantined as {self.aside}; in its place is {self.instead}."
 
 
-def describe(put_aside: Sequence[PutAside]) -> str:
+def describe_quarantined(quarantined: Sequence[Quarantined]) -> str:
     """What a model, and whoever looks over its shoulder, is told; empty: nothing was put aside."""
-    if not put_aside:
+    if not quarantined:
         return ""
-    listed = "\n".join(f"- {each}" for each in put_aside)
+    listed = "\n".join(f"- {each}" for each in quarantined)
     return (
         "[This command made or changed files that decide what runs outside of the sandbox. They have no effect:\n"
         f"{listed}\n"
@@ -49,12 +50,12 @@ def describe(put_aside: Sequence[PutAside]) -> str:
 
 
 class Mover:
-    """Puts files aside, by descriptors beneath the workspace roots: a command that goes on cannot lead it elsewhere."""
+    """Quarantines files, by descriptors beneath the roots: a program that goes on cannot lead it elsewhere."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def put_aside(self, path: str, why: str, instead: bytes | None, replacement: str = "") -> PutAside:
+    def quarantine(self, path: str, why: str, instead: bytes | None, replacement: str = "") -> Quarantined:
         """Take a file or folder out of effect.
 
         Args:
@@ -66,13 +67,13 @@ class Mover:
         try:
             aside = self._rename(path)
         except (ToolError, OSError):
-            return PutAside(self._show(path), "", why)
+            return Quarantined(self._show(path), "", why)
         if instead is not None:
             try:
                 self._workspace.write_file(self._workspace.locate(_spelled(path)), instead, overwrite=False)
             except ToolError:
-                return PutAside(self._show(path), aside, why)
-        return PutAside(self._show(path), aside, why, replacement or "nothing")
+                return Quarantined(self._show(path), aside, why)
+        return Quarantined(self._show(path), aside, why, replacement or "nothing")
 
     def _rename(self, path: str) -> str:
         target = self._workspace.locate(_spelled(path))

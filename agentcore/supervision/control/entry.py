@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentcore_shell_tools.control.git_config import GitConfig
-from agentcore_shell_tools.control.tree import Kind
+from agentcore.supervision.control.git_config import GitConfig
+from agentcore.supervision.control.tree import Kind
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CONTENT_BYTES = 64 * 1024

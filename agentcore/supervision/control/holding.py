@@ -1,12 +1,12 @@
 """`Hold`: what the kernel keeps a command from changing and from moving away."""
 
 import os
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentcore_shell_tools.control.entry import Entry
-from agentcore_shell_tools.control.tree import Found
-from agentcore_shell_tools.limits import HELD_PATHS
+from agentcore.supervision.control.entry import Entry
+from agentcore.supervision.control.limits import HELD_PATHS
+from agentcore.supervision.control.tree import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +16,12 @@ class Hold:
     Args:
         pinned: Folders that cannot be renamed or removed, their content can be changed: what is below stays in place.
         fixed: Files and folders that can be neither changed nor replaced, each with its inode.
+        limit: That there are more control files than can be pinned, as a sentence; empty: all are.
     """
 
     pinned: frozenset[str]
     fixed: dict[str, int]
+    limit: str = ""
 
     def mounts(self) -> Iterator[tuple[str, bool]]:
         """Each path that is mounted on itself, and whether it can be written; outer ones first."""
@@ -37,28 +39,41 @@ class Hold:
             return False
         return self.fixed[holder] == (entry.inode if holder == path else found.inode(holder))
 
-    def in_place(self, roots: Collection[str]) -> "Hold":
-        """What of it no command can move away or replace by a link meanwhile, while others run."""
-        steady = self.pinned | set(roots)
+    def in_place(self, roots: Collection[str], others: Sequence["Hold"]) -> "Hold":
+        """What of it no other program can move away or replace by a link while it is mounted.
+
+        Args:
+            roots: The workspace roots.
+            others: What is kept from the programs that run; none: all of it stays as it is.
+        """
+        if not others:
+            return self
+        pinned = self.pinned.intersection(*(other.pinned for other in others))
+        steady = pinned | set(roots)
         fixed = {path: inode for path, inode in self.fixed.items() if os.path.dirname(path) in steady}  # noqa: PTH120
-        return Hold(self.pinned, fixed)
+        return Hold(pinned, fixed, self.limit)
 
 
-NOTHING = Hold(frozenset(), {})
-
-
-def plan_hold(found: Found, entries: dict[str, Entry], roots: Collection[str], is_made: Callable[[str], bool]) -> Hold:
+def plan_hold(
+    guarded: Collection[str],
+    entries: Mapping[str, Entry],
+    git: Container[str],
+    roots: Collection[str],
+    is_made: Callable[[str], bool],
+) -> Hold:
     """Plan what to hold.
 
     Args:
-        found: What there is.
+        guarded: Folders of which all that is in them is a control file.
         entries: The control files.
+        git: The folders of all repositories.
         roots: The workspace roots.
-        is_made: Whether a path lies in a folder that commands have made, which they may move and remove.
+        is_made: Whether a path is in a folder that confined programs have made, which they may move and remove.
     """
     pinned: set[str] = set()
     fixed: dict[str, int] = {}
-    for path in sorted(found.guarded | entries.keys()):
+    left_out = 0
+    for path in sorted({*guarded, *entries}):
         entry = entries.get(path)
         if entry is not None and entry.kind == "link":
             continue  # the whole of what it leads to would be held
@@ -66,12 +81,22 @@ def plan_hold(found: Found, entries: dict[str, Entry], roots: Collection[str], i
         if target is None or is_made(path) or is_below(target, fixed):
             continue
         above = os.path.dirname(target)  # noqa: PTH120
-        pins = set(_between(above, roots)) if above in found.git else set()
+        pins = set(_between(above, roots)) if above in git else set()
         if len(pinned | pins) + len(fixed) >= HELD_PATHS:
-            break
+            left_out += 1
+            continue
         pinned |= pins
         fixed[target] = os.lstat(target).st_ino
-    return Hold(frozenset(pinned), fixed)
+    return Hold(frozenset(pinned), fixed, _tell_left_out(left_out))
+
+
+def _tell_left_out(number: int) -> str:
+    if not number:
+        return ""
+    return (
+        f"{number} control files of the workspace are not pinned read-only, for at most {HELD_PATHS} paths can be; "
+        "what a program makes of these is quarantined afterwards"
+    )
 
 
 def is_below(path: str, folders: Container[str]) -> bool:

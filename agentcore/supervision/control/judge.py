@@ -1,14 +1,14 @@
 """`Judge`: whether a control file that is new or changed may stay as it is."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agentcore.api import Workspace
-from agentcore_shell_tools.control.entry import Entry
-from agentcore_shell_tools.control.git_config import GitConfig
-from agentcore_shell_tools.control.holding import NOTHING, Hold, is_below, upwards
-from agentcore_shell_tools.control.tree import Found, Listed
+from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.entry import Entry
+from agentcore.supervision.control.git_config import GitConfig
+from agentcore.supervision.control.holding import is_below, upwards
+from agentcore.supervision.control.tree import Found, Listed
 
 _KEYS_SHOWN = 3
 _CHARS_SHOWN = 80
@@ -21,7 +21,8 @@ class Known:
     Args:
         folders: Each folder, by its path.
         entries: The control files.
-        hold: What the kernel keeps from commands.
+        guarded: Folders of which all that is in them is a control file.
+        git: The folders of all repositories.
         made: Folders that commands have made.
         kept: Folders that commands have moved, which stay what they were wherever they are.
         closed: Folders that could not be listed at some time: what is in them may have been there before.
@@ -29,7 +30,8 @@ class Known:
 
     folders: dict[str, Listed] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
-    hold: Hold = NOTHING
+    guarded: set[str] = field(default_factory=set)
+    git: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     closed: set[str] = field(default_factory=set)
@@ -83,11 +85,23 @@ class Judge:
         known: What was.
         found: What there is.
         entries: The control files that there are.
-        distrusted: Folders outside of the roots that commands write.
+        distrusted: Folders outside of the roots that confined programs write.
+        is_held: True when no program that runs could reach a file.
     """
 
-    def __init__(self, known: Known, found: Found, entries: dict[str, Entry], distrusted: Sequence[str]) -> None:
-        self._known, self._found, self._entries, self._distrusted = known, found, entries, distrusted
+    def __init__(
+        self,
+        known: Known,
+        found: Found,
+        entries: dict[str, Entry],
+        distrusted: Sequence[str],
+        is_held: Callable[[str, Entry, Found], bool],
+    ) -> None:
+        self._known = known
+        self._found = found
+        self._entries = entries
+        self._distrusted = distrusted
+        self._is_held = is_held
         self._by_kind = {
             "hook": self._hook,
             "config": self._config,
@@ -120,7 +134,7 @@ class Judge:
         if not entry.leads and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
             return True  # it stood elsewhere: a folder was renamed or copied
         is_moved = before is not None and before.real_paths != entry.real_paths
-        return not is_moved and self._known.hold.covers(path, entry, self._found)
+        return not is_moved and self._is_held(path, entry, self._found)
 
     def _hook(self, path: str, entry: Entry) -> Verdict | None:
         return self._back(path, "git would run it")

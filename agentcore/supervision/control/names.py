@@ -4,11 +4,11 @@ import re
 from collections.abc import Container
 
 ASIDE = re.compile(r"\.agentcore-aside(-\d+)?$")
-"""What the name of something that was put aside ends with: no program looks for such a name."""
+"""What the name of something that was quarantined ends with: no program looks for such a name."""
 
 
 def aside_name(name: str, number: int) -> str:
-    """The name under which something is put aside, at the `number`th attempt, from 1."""
+    """The name under which something is quarantined, at the `number`th attempt, from 1."""
     return f"{name}.agentcore-aside" + (f"-{number}" if number > 1 else "")
 
 

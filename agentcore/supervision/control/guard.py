@@ -1,0 +1,395 @@
+"""`ControlFiles`: checks the workspace's control files before, between and after runs of confined programs."""
+
+import asyncio
+import contextvars
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.entry import Entry, read_entries
+from agentcore.supervision.control.holding import Hold, is_below, plan_hold
+from agentcore.supervision.control.judge import Judge, Known
+from agentcore.supervision.control.leading import GlobalConfig, leads
+from agentcore.supervision.control.limits import FOLDERS_LOOKED_AT, LAST_LOOK_S, LOOK_SECONDS, REPORTED_KEPT
+from agentcore.supervision.control.quarantine import Mover, Quarantined
+from agentcore.supervision.control.tree import Found, Kind, TooLargeError, Tree
+from agentcore.supervision.sandbox.sandbox import Confinement
+from agentcore.supervision.supervisor import SupervisedProcess
+
+log = structlog.get_logger(__name__)
+
+_ROUNDS = 3
+"""Looks in one: what a program that goes on does meanwhile is found by the next of these, or by the next look."""
+_SHARE = 20
+"""Between two looks at running programs is at least so many times what a look takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlReport:
+    """What the user has to know of the control files.
+
+    Args:
+        modules: The modules whose programs ran, any of which may have done it; none: those of an earlier server.
+        quarantined: What was taken out of effect.
+        limit: The limit that was reached, as a sentence; empty: none.
+        advice: What to do about the limit.
+    """
+
+    modules: tuple[str, ...]
+    quarantined: tuple[Quarantined, ...] = ()
+    limit: str = ""
+    advice: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class ConfinedRun:
+    """One confined program, from before its start until the look after its end.
+
+    Args:
+        module: Whose program it is.
+        hold: What the kernel has to keep from it.
+        spared: Paths that it may change freely.
+        quarantined: What was quarantined since it began.
+    """
+
+    module: str
+    hold: Hold
+    spared: frozenset[str]
+    quarantined: list[Quarantined] = field(default_factory=list)
+
+
+class _Kept(BaseModel):
+    """What outlives the server: so that what a program did at its end is looked at by the next one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    made: list[str]
+    kept: list[str]
+    entries: dict[str, tuple[Kind, str, tuple[str, ...]]] | None = None
+    led: dict[str, Kind]
+    spared: list[str] = []
+    distrusted: list[str] = []
+
+
+class ControlFiles:
+    """Knows the control files of a workspace, and quarantines what a confined program makes of them.
+
+    There is one for all modules of a process: a program of one module is judged by what another one's does, too.
+    While none runs, what is there is trusted: the user, or a call that they approved, has put it there. What appears
+    or changes while one runs counts as its doing, unless the kernel kept it from that. A look takes place before each
+    program starts, every few seconds while one runs, and at its end, before its result is given and before anything
+    else starts.
+
+    Args:
+        workspace: Its roots are searched.
+        state: A file that remembers what the next server has to know.
+        report: Called, in the event loop, with what the user has to know.
+    """
+
+    def __init__(self, workspace: Workspace, state: Path, report: Callable[[ControlReport], None]) -> None:
+        self._workspace = workspace
+        self._state = state
+        self._report = report
+        self._roots = frozenset(str(root) for root in workspace.roots)
+        self._distrusted: set[str] = set()
+        self._tree = Tree(workspace, FOLDERS_LOOKED_AT)
+        self._mover = Mover(workspace)
+        self._known = Known()
+        self._led: dict[str, Kind] = {}
+        self._global = GlobalConfig()
+        self._runs: list[ConfinedRun] = []
+        self._turn = asyncio.Lock()
+        self._in_thread = threading.Lock()
+        self._is_settled = True
+        self._ending: dict[asyncio.Task[list[Quarantined]], str] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._limits: dict[str, str] = {}
+        self.newest: deque[Quarantined] = deque(maxlen=REPORTED_KEPT)
+        """What was quarantined last, the newest at the end."""
+
+    async def restore(self) -> list[Quarantined]:
+        """Look at what a program did that ran when the last server ended without an orderly stop."""
+        async with self._turn:
+            found = await asyncio.to_thread(self._restore)
+        self._tell(found)
+        return found
+
+    async def begin(self, confinement: Confinement, module: str) -> ConfinedRun:
+        """Look before a program starts; `end` or `watch` has to follow.
+
+        Args:
+            confinement: What the program is confined to; what it may write beside the workspace is the user's choice.
+            module: Whose program it is.
+        Raises:
+            ToolError: `workspace_too_large`, `cannot_start`.
+        """
+        async with self._turn:
+            await self._settle(confinement)
+            spared = frozenset(map(str, confinement.writable))
+            self._distrusted |= {str(confinement.caches.folder), *spared}
+            hold = await asyncio.to_thread(self._plan, spared)
+            run = ConfinedRun(module, hold, spared)
+            self._runs.append(run)
+            await asyncio.to_thread(self._keep, is_running=True)
+        self._tell_of_hold(run)
+        if self._watching is None:
+            # no TaskGroup: it lasts beyond the program that it begins with, and `close` ends it
+            self._watching = _create_own_task(self._watch_on(), "control_files:look")
+        return run
+
+    async def end(self, run: ConfinedRun) -> list[Quarantined]:
+        """Look after a program has ended; gives what was quarantined since it began."""
+        async with self._turn:
+            await self._judge()
+            self._runs.remove(run)
+            if not self._runs:
+                await asyncio.to_thread(self._keep, is_running=False)
+        return run.quarantined
+
+    def watch(self, run: ConfinedRun, process: SupervisedProcess) -> "asyncio.Task[list[Quarantined]]":
+        """Look as soon as nothing of a program is left, whoever waits for it."""
+
+        async def look() -> list[Quarantined]:
+            await process.wait()
+            return await self.end(run)
+
+        # no TaskGroup: it outlives the call that starts the program; `wait` and `close` wait for it
+        task = _create_own_task(look(), "control_files:look_at_end")
+        self._ending[task] = run.module
+        task.add_done_callback(lambda task: self._ending.pop(task, None))
+        return task
+
+    async def wait(self, module: str) -> None:
+        """Wait for the last looks at a module's programs, which have ended; at most 5 s."""
+        tasks = [task for task, owner in self._ending.items() if owner == module]
+        if tasks:
+            await asyncio.wait(tasks, timeout=LAST_LOOK_S)
+
+    async def close(self) -> None:
+        """Wait for the last looks; the programs have ended. Safe to call twice.
+
+        What takes too long is left to the next server's first look.
+        """
+        if self._ending:
+            _, late = await asyncio.wait(tuple(self._ending), timeout=LAST_LOOK_S)
+            for task in late:
+                task.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+            self._watching = None
+
+    async def _watch_on(self) -> None:
+        """Look now and then while programs run."""
+        loop = asyncio.get_running_loop()
+        pause_s = LOOK_SECONDS
+        while True:
+            await asyncio.sleep(pause_s)
+            if self._runs:
+                began = loop.time()
+                async with self._turn:
+                    await self._judge()
+                pause_s = max(LOOK_SECONDS, _SHARE * (loop.time() - began))
+
+    async def _settle(self, confinement: Confinement) -> None:
+        """See that nothing is there that no earlier program may have left, and trust the rest.
+
+        Raises:
+            ToolError: `workspace_too_large`, `cannot_start`.
+        """
+        try:
+            if self._runs or not self._is_settled:
+                await self._judge()
+            await asyncio.to_thread(self._refuse_unsettled)
+            if not self._runs:
+                await asyncio.to_thread(self._adopt)
+        except TooLargeError as exc:
+            raise _too_large(confinement) from exc
+        except (OSError, ValueError) as exc:
+            message = f"The workspace could not be looked at: {exc}; see to that, and try again."
+            raise ToolError("cannot_start", message, reason=str(exc)) from exc
+
+    async def _judge(self) -> list[Quarantined]:
+        try:
+            found = await asyncio.to_thread(self._judge_in_thread)
+        except TooLargeError:
+            root = str(self._workspace.roots[0])
+            found = [Quarantined(root, "", f"more than {FOLDERS_LOOKED_AT} folders, not all of which were looked at")]
+        except (OSError, ValueError) as exc:  # a name or a content that no rule foresees: nothing else begins
+            found = [Quarantined(str(self._workspace.roots[0]), "", f"it could not be looked at: {exc}")]
+        for run in self._runs:
+            run.quarantined += found
+        self._tell(found)
+        return found
+
+    # -- reporting ---------------------------------------------------------------------------------------------
+
+    def _tell(self, found: Sequence[Quarantined]) -> None:
+        if found:
+            self.newest.extend(found)
+            modules = tuple(dict.fromkeys(run.module for run in self._runs))
+            self._report(ControlReport(modules, tuple(found)))
+
+    def _tell_of_hold(self, run: ConfinedRun) -> None:
+        """Report once for each module that not all control files are pinned."""
+        limit = run.hold.limit
+        if limit == self._limits.get(run.module, ""):
+            return
+        self._limits[run.module] = limit
+        advice = "Choose smaller `workspace.roots`, so that fewer control files are below them" if limit else ""
+        said = limit or "all of them are read-only for the programs of this module"
+        if limit:
+            log.warning("control_files_not_held", module=run.module, limit=limit)
+        self._report(ControlReport((run.module,), limit=said, advice=advice))
+
+    # -- in a thread -------------------------------------------------------------------------------------------
+
+    def _look(self, trusted: dict[str, Entry] | None = None) -> tuple[Found, dict[str, Entry]]:
+        """Find and read all control files, those that git's configuration leads to as well.
+
+        Args:
+            trusted: What leads on; None: all that is there now.
+        """
+        while True:
+            left_closed = None if trusted is None else self._known.closed
+            found = self._tree.look(self._led, left_closed)
+            entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
+            leading = entries if trusted is None else trusted
+            led = leads(leading, self._global.read(), entries, self._roots)
+            if led.keys() <= self._led.keys():
+                return found, entries
+            self._led = {**led, **self._led}
+
+    def _last(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
+        """How a file was when it was read last, where its stamp can tell whether it still is so.
+
+        While a program runs it can tell of files alone that the program cannot open for writing: what is written
+        through a mapping of memory leaves no mark on the file.
+        """
+        known = self._known
+
+        def last(path: str) -> Entry | None:
+            entry = known.entries.get(path)
+            return entry if entry is None or not is_strict or self._is_held(path, entry, found) else None
+
+        return last
+
+    def _is_held(self, path: str, entry: Entry, found: Found) -> bool:
+        """Whether a file was out of reach of every program that runs: what changed it came from outside."""
+        return bool(self._runs) and all(run.hold.covers(path, entry, found) for run in self._runs)
+
+    def _refuse_unsettled(self) -> None:
+        with self._in_thread:
+            if not self._is_settled:
+                self._look()  # says so if the tree is still too large
+                raise OSError("what a program made of control files could not be quarantined; remove it by hand")
+
+    def _adopt(self) -> None:
+        with self._in_thread:
+            self._led = {}
+            found, entries = self._look()
+            self._take(found, entries)
+            self._known.closed.update(found.closed)
+
+    def _plan(self, spared: frozenset[str]) -> Hold:
+        """What to keep from a program that is about to start."""
+        with self._in_thread:
+            entries = {path: entry for path, entry in self._known.entries.items() if not is_below(path, spared)}
+            guarded = {path for path in self._known.guarded if not is_below(path, spared)}
+            hold = plan_hold(guarded, entries, self._known.git, self._roots, self._known.is_made)
+            return hold.in_place(self._roots, [run.hold for run in self._runs])
+
+    def _take(self, found: Found, entries: dict[str, Entry]) -> None:
+        known = self._known
+        known.folders = found.folders
+        known.entries = entries
+        known.guarded = found.guarded
+        known.git = found.git
+
+    def _judge_in_thread(self) -> list[Quarantined]:
+        with self._in_thread:
+            return self._quarantine(frozenset().union(*(run.spared for run in self._runs)))
+
+    def _quarantine(self, spared: frozenset[str]) -> list[Quarantined]:
+        quarantined: list[Quarantined] = []
+        self._is_settled = False  # until a look finds nothing more
+        for _ in range(_ROUNDS):
+            found, entries = self._look(self._known.entries)
+            self._known.follow(found)
+            judge = Judge(self._known, found, entries, tuple(self._distrusted), self._is_held)
+            verdicts = [each for each in judge.verdicts() if not is_below(each.path, spared)]
+            if not verdicts:
+                self._take(found, entries)
+                self._is_settled = True
+                break
+            for verdict in verdicts:
+                moved = self._mover.quarantine(verdict.path, verdict.why, verdict.instead, verdict.replacement)
+                log.warning("control_file_quarantined", path=moved.path, aside=moved.aside, why=moved.why)
+                quarantined.append(moved)
+        return quarantined
+
+    def _restore(self) -> list[Quarantined]:
+        try:
+            kept = _Kept.model_validate_json(self._state.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValidationError):
+            log.warning("control_files_unreadable", path=str(self._state))
+            return []
+        with self._in_thread:
+            self._known.made = set(kept.made)
+            self._known.kept = set(kept.kept)
+            self._distrusted |= set(kept.distrusted)
+            if kept.entries is None:
+                return []
+            self._led = dict(kept.led)
+            found, _ = self._look({})
+            self._known.folders = found.folders
+            self._known.entries = {
+                path: Entry(kind, digest, real_paths=real_paths)
+                for path, (kind, digest, real_paths) in kept.entries.items()
+            }
+            quarantined = self._quarantine(frozenset(kept.spared))
+            self._keep(is_running=False)
+        return quarantined
+
+    def _keep(self, *, is_running: bool) -> None:
+        """Remember for the next server: while a program runs, what the control files were before."""
+        known = self._known
+        known_entries = known.entries.items() if is_running else ()
+        entries = {path: (entry.kind, entry.digest, entry.real_paths) for path, entry in known_entries}
+        state = {
+            "made": sorted(known.made),
+            "kept": sorted(known.kept),
+            "entries": entries if is_running else None,
+            "led": self._led,
+            "spared": sorted(frozenset().union(*(run.spared for run in self._runs))),
+            "distrusted": sorted(self._distrusted),
+        }
+        self._state.parent.mkdir(parents=True, exist_ok=True)
+        waiting = self._state.with_suffix(".new")
+        waiting.write_text(json.dumps(state), encoding="utf-8", errors="surrogateescape")
+        waiting.replace(self._state)
+
+
+def _create_own_task(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+    """Create a task that belongs to no module, although one asks for it: it goes on when that module has stopped."""
+    return asyncio.get_running_loop().create_task(work, name=name, context=contextvars.Context())
+
+
+def _too_large(confinement: Confinement) -> ToolError:
+    message = (
+        f"The workspace has more than {FOLDERS_LOOKED_AT} folders, too many to see what a program changes; "
+        f"choose smaller `workspace.roots`, or turn off {confinement.setting}."
+    )
+    return ToolError("workspace_too_large", message, limit=FOLDERS_LOOKED_AT)

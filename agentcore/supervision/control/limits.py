@@ -1,0 +1,16 @@
+"""The limits of guarding control files, one constant each."""
+
+FOLDERS_LOOKED_AT = 300_000
+"""Folders of the workspace that are searched for control files."""
+
+HELD_PATHS = 400
+"""Files and folders that the kernel keeps from one confined program; changes of the others are found afterwards."""
+
+LOOK_SECONDS = 2.0
+"""Between two looks while a confined program runs."""
+
+LAST_LOOK_S = 5.0
+"""How long a module waits for the looks at its last programs when it stops."""
+
+REPORTED_KEPT = 50
+"""Of what was quarantined, the newest that the page can list."""
