@@ -1,6 +1,7 @@
 """The folders that tools may touch, from `workspace.roots` of app.json to folders that exist."""
 
 import glob
+import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -10,6 +11,7 @@ from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import settings_folder
+from agentcore.files.workspace import Workspace
 
 _ROOTS: JsonPath = ("workspace", "roots")
 
@@ -38,6 +40,27 @@ def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Pat
         if state_dir is not None and _overlap(root, state_dir.resolve()):
             raise _problem(config, index, f"{root} overlaps the server's state folder {state_dir}; choose another")
     return tuple(roots)
+
+
+def spelled_roots(config: AppConfig) -> tuple[Path, ...]:
+    """The absolute paths of the workspace roots as the user configured them: links in them are not followed."""
+    paths = (beside(config.folder, text) for text in config.workspace.roots)
+    return tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - `resolve` would follow links
+
+
+def open_workspace(config: AppConfig, state_dir: Path) -> tuple[Workspace, tuple[str, ...]]:
+    """Open the workspace of an app.json.
+
+    Args:
+        state_dir: The server's state folder.
+    Returns:
+        The workspace, which the caller closes, and the patterns of what is protected in it.
+    Raises:
+        ConfigError: As `prepare_roots`.
+    """
+    roots = prepare_roots(config, state_dir)
+    protected = (*config.workspace.protected, *control_patterns(config, roots))
+    return Workspace(roots, protected=protected, spelled=spelled_roots(config)), protected
 
 
 def control_patterns(config: AppConfig, roots: Sequence[Path]) -> tuple[str, ...]:

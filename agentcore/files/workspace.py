@@ -39,7 +39,9 @@ class Workspace:
 
     Args:
         roots: Existing folders; relative paths of callers start at the first one.
-        protected: Patterns of further files that always need a person (as in `.gitignore`).
+        protected: Patterns of further files that always need the user's approval (as in `.gitignore`); also absolute
+            ones, or from the home folder with `~`, in any spelling of a root.
+        spelled: Further absolute paths of the roots, as the user configured them, which may lead through links.
         use_openat2: False: resolve paths component by component even where the kernel can do it.
     Raises:
         ValueError: There is no root.
@@ -51,19 +53,29 @@ class Workspace:
     OpenFile: TypeAlias = open_file.OpenFile
     Entry: TypeAlias = folder.Entry
 
-    def __init__(self, roots: Sequence[Path], protected: Sequence[str] = (), *, use_openat2: bool = True) -> None:
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        protected: Sequence[str] = (),
+        *,
+        spelled: Sequence[Path] = (),
+        use_openat2: bool = True,
+    ) -> None:
         if not roots:
             raise ValueError("a workspace needs at least one root")
         self._roots: list[Root] = []
         try:
             for path in dict.fromkeys(roots):
-                self._roots.append(_open_root(path))
+                self._roots.append(_open_root(path, spelled))
             self._resolver = Resolver(self._roots, use_openat2=use_openat2)
             self._kept = _identities_above(self._roots)
         except BaseException:
             self.close()
             raise
-        self._protection = Protection(map(self._beneath_root, protected))
+        self._protected = tuple(protected)
+        self._patterns: frozenset[str] | None = None
+        self._protection = Protection()
+        self.resolve_protected()
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -297,21 +309,33 @@ class Workspace:
         Raises:
             ToolError: `path_outside_workspace`.
         """
+        self.resolve_protected()
         with self.errors(place):
             paths = self._paths_of(place)
         if any(self._covers(path) for path in paths):
             return True
         return holding is not None and any(self._holds_protected(holding, path) for path in paths)
 
+    def resolve_protected(self) -> bool:
+        """Follow links in patterns of protected files, which may lead elsewhere than before; True when they do."""
+        patterns = frozenset(each for pattern in self._protected for each in self._spellings_of(pattern))
+        if patterns == self._patterns:
+            return False
+        self._patterns = patterns
+        self._protection = Protection(sorted(patterns))
+        return True
+
     def protected_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
         """See `Protection.covered_among`; nothing is looked up."""
         return self._protection.covered_among(folder, names)
 
     def _paths_of(self, place: Place) -> set[bytes]:
-        """The real path of an entry itself, and of what it leads to if it is a link."""
+        """The path of an entry as it was asked for, its real path, and that of what it leads to if it is a link."""
         if not place.parts:
             return {place.root.path}
         paths = {self._resolver.real_path(place.parent) + b"/" + place.name}
+        if b".." not in place.parts:
+            paths.add(b"/".join((place.root.path, *place.parts)))
         try:
             paths.add(self._resolver.real_path(place))
         except OSError as exc:
@@ -374,19 +398,35 @@ class Workspace:
                 rest.close()
         return False
 
-    def _beneath_root(self, pattern: str) -> str:
-        """A protected pattern that names an absolute path, as one relative to its root."""
-        if not pattern.startswith("/"):
-            return pattern
-        inside = split_absolute(self._roots, components(pattern.encode("utf-8", "surrogateescape")))
-        return pattern if inside is None else "/" + b"/".join(inside[1]).decode("utf-8", "surrogateescape")
+    def _spellings_of(self, pattern: str) -> set[str]:
+        """A pattern as the user wrote it and with links in its literal part followed, each relative to a root."""
+        text = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern  # noqa: PTH111
+        if "/" not in text.rstrip("/"):
+            return {text}
+        if text.startswith("/") and (inside := self._beneath_root(text)) is not None:
+            return {inside, self._beneath_root(_follow_links(text)) or inside}
+        linked = (self._beneath_root(_follow_links(f"{os.fsdecode(root.path)}/{text}")) for root in self._roots)
+        return {pattern, *filter(None, linked)}
+
+    def _beneath_root(self, path: str) -> str | None:
+        """An absolute path or pattern as one relative to its root; None: it is in none."""
+        inside = split_absolute(self._roots, components(path.encode("utf-8", "surrogateescape")))
+        return None if inside is None else "/" + b"/".join(inside[1]).decode("utf-8", "surrogateescape")
 
 
-def _open_root(path: Path) -> Root:
-    spelled = os.fsencode(os.path.abspath(path))  # noqa: PTH100  (`Path.resolve` would follow links)
-    fd = os.open(spelled, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _follow_links(pattern: str) -> str:
+    """An absolute pattern, the links followed in the part of it that names one thing."""
+    parts = pattern.split("/")
+    literal = next((place for place, part in enumerate(parts) if any(sign in part for sign in "*?[")), len(parts))
+    return "/".join((os.path.realpath("/".join(parts[:literal]) or "/"), *parts[literal:]))
+
+
+def _open_root(path: Path, spelled: Sequence[Path]) -> Root:
+    own = os.fsencode(os.path.abspath(path))  # noqa: PTH100  (`Path.resolve` would follow links)
+    fd = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     real = folder.real_path_of(fd)
-    spellings = tuple(dict.fromkeys((components(real), components(spelled))))
+    also = [os.fsencode(each) for each in spelled if os.fsencode(os.path.realpath(each)) == real]
+    spellings = tuple(dict.fromkeys(components(each) for each in (real, own, *also)))
     return Root(fd, real, spellings)
 
 

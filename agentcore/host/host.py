@@ -11,10 +11,9 @@ import structlog
 from agentcore.api import Module, Principal, ToolDefinition
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import control_patterns, prepare_roots
+from agentcore.config.workspace import open_workspace
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
-from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.definition_review import DefinitionReview
 from agentcore.host.approvals.host_pairings import HostPairings
 from agentcore.host.approvals.pairings import Pairings
@@ -113,9 +112,7 @@ class Host:
     ) -> None:
         self.config, self.state, self.store = config, state, store
         self.started_at = time.time()
-        folders = prepare_roots(config, state.path)
-        self.protected = (*config.workspace.protected, *control_patterns(config, folders))
-        self.workspace = Workspace(folders, protected=self.protected)
+        self.workspace, self.protected = open_workspace(config, state.path)
         self.workspace_files = WorkspaceFiles(self.workspace)
         self.control_files = ControlFiles(
             self.workspace, state.path / "control_files" / "server.json", self.report_control_files

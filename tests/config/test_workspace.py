@@ -7,7 +7,7 @@ import pytest
 
 from agentcore.config.errors import ConfigError
 from agentcore.config.loading import load_config
-from agentcore.config.workspace import control_patterns, prepare_roots
+from agentcore.config.workspace import control_patterns, open_workspace, prepare_roots
 from agentcore.files.workspace import Workspace
 
 
@@ -125,3 +125,48 @@ def test_folder_of_modules_is_no_root(tmp_path: Path, root: str) -> None:
     (tmp_path / "app.json").write_text(json.dumps({"modules_dir": "local", "workspace": {"roots": [root]}}))
     with pytest.raises(ConfigError, match="lies in a folder of modules, whose files run here; choose another"):
         prepare_roots(load_config(tmp_path / "app.json", {}))
+
+
+@pytest.mark.spec("S2", "S3")
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "secret/*.key",
+        "linked/*.key",
+        "{project}/secret/*.key",
+        "{project}/linked/*.key",
+        "{spelled}/secret/*.key",
+        "{spelled}/linked/*.key",
+        "~/spelled/linked/*.key",
+    ],
+)
+def test_protected_patterns_and_absolute_paths_work_in_the_spelling_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    project = tmp_path / "project"
+    spelled = tmp_path / "spelled"
+    (project / "secret").mkdir(parents=True)
+    (project / "secret/a.key").touch()
+    (project / "linked").symlink_to("secret")
+    spelled.symlink_to("project")
+    document = {"workspace": {"roots": ["spelled"], "protected": [pattern.format(project=project, spelled=spelled)]}}
+    (tmp_path / "app.json").write_text(json.dumps(document))
+    workspace, _ = open_workspace(load_config(tmp_path / "app.json", {}), tmp_path / "state")
+    with workspace:
+        for way in ("", f"{project}/", f"{spelled}/"):
+            for name in ("secret/a.key", "linked/a.key", "secret/new.key", "linked/new.key"):
+                assert workspace.is_protected(workspace.locate(way + name)), way + name
+            assert not workspace.is_protected(workspace.locate(f"{way}secret/notes.md"))
+
+
+@pytest.mark.spec("S2")
+def test_protected_pattern_follows_a_link_that_leads_elsewhere_than_before(tmp_path: Path) -> None:
+    (tmp_path / "workspace/other").mkdir(parents=True)
+    (tmp_path / "app.json").write_text(json.dumps({"workspace": {"protected": ["linked/*.key"]}}))
+    workspace, _ = open_workspace(load_config(tmp_path / "app.json", {}), tmp_path / "state")
+    with workspace:
+        assert not workspace.is_protected(workspace.locate("other/a.key"))
+        (tmp_path / "workspace/linked").symlink_to("other")
+        assert workspace.is_protected(workspace.locate("other/a.key"))
+        assert workspace.is_protected(workspace.locate("linked/a.key"))

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import control_patterns, prepare_roots
+from agentcore.config.workspace import open_workspace
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.containment import report_loop_error
 from agentcore.host.containment.ownership import note_beginnings
@@ -97,10 +97,8 @@ async def _program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Wo
     over = asyncio.Event()
     for each in _SIGNALS:
         loop.add_signal_handler(each, over.set)
-    folders = prepare_roots(config, state.path)
-    protected = (*config.workspace.protected, *control_patterns(config, folders))
     try:
-        with worker_threads(), contextlib.closing(Workspace(folders, protected=protected)) as workspace:
+        with worker_threads(), contextlib.closing(open_workspace(config, state.path)[0]) as workspace:
             yield workspace, over
     finally:
         for each in _SIGNALS:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.loading import AppConfig
+from agentcore.config.workspace import spelled_roots
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
@@ -47,6 +48,7 @@ class PlaceServices:
         kept = locate_state_dir(self.config.file, self.config.sources.environ)
         return {
             "roots": [str(root) for root in self.roots],
+            "spelledRoots": [str(root) for root in spelled_roots(self.config)],
             "protected": list(self.protected),
             "state": str(self.state.path),
             "privateFolders": [str(folder) for folder in dict.fromkeys((self.state.path, kept))],

@@ -55,7 +55,11 @@ class HostSurroundings:
     def of(cls, greeting: dict[str, Any], name: str) -> "HostSurroundings":
         """As the server of a host on the same machine says (`hello.ok`)."""
         found = cls(
-            Workspace([Path(root) for root in greeting["roots"]], protected=greeting["protected"]),
+            Workspace(
+                [Path(root) for root in greeting["roots"]],
+                protected=greeting["protected"],
+                spelled=[Path(root) for root in greeting["spelledRoots"]],
+            ),
             Path(greeting["state"]),
             tuple(Path(folder) for folder in greeting["privateFolders"]),
             greeting["locale"],

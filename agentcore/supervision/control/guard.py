@@ -262,6 +262,8 @@ class ControlFiles:
         """
         while True:
             left_closed = None if trusted is None else self._known.closed
+            if self._workspace.resolve_protected():
+                self._tree.forget()
             found = self._tree.look(self._led, left_closed)
             entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
             leading = entries if trusted is None else trusted

@@ -117,6 +117,10 @@ class Tree:
                 found.controls[path] = kind
         return found
 
+    def forget(self) -> None:
+        """List all folders again: other names are protected than before."""
+        self._listed = {}
+
     def _walk(self, root: str, led: Mapping[str, Kind], found: Found) -> None:
         """What a look at a large tree takes."""
         folders, known, limit = found.folders, self._listed, self._limit
