@@ -178,6 +178,7 @@ class Protection:
         self._shapes: list[str] = []
         self._paths: list[tuple[tuple[str, ...], frozenset[str]]] = []
         self._ends: set[str] = set()
+        self._shaped_ends: list[str] = []
         for pattern in (*PROTECTED, *patterns):
             self._add(pattern)
 
@@ -207,7 +208,7 @@ class Protection:
         folded = name.casefold()
         if folded in self._names or any(fnmatchcase(folded, shape) for shape in self._shapes):
             return True
-        is_end = folded in self._ends or any(fnmatchcase(folded, end) for end in self._ends if _has_shape(end))
+        is_end = folded in self._ends or any(fnmatchcase(folded, end) for end in self._shaped_ends)
         return is_end and self.covers((*folder, name))
 
     def _add(self, pattern: str) -> None:
@@ -216,6 +217,8 @@ class Protection:
             return
         if "/" in pattern.rstrip("/"):
             self._ends.add(parts[-1])
+            if _has_shape(parts[-1]):
+                self._shaped_ends.append(parts[-1])
             self._paths.append((parts, literal))
         elif _has_shape(parts[0]):
             self._shapes.append(parts[0])

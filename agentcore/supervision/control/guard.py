@@ -28,6 +28,8 @@ from agentcore.supervision.supervisor import SupervisedProcess
 
 log = structlog.get_logger(__name__)
 
+_LEADING_ROUNDS = 100
+"""Looks that follow where configuration leads, each of which finds more."""
 _ROUNDS = 3
 """Looks in one: what a program that goes on does meanwhile is found by the next of these, or by the next look."""
 _SHARE = 20
@@ -113,6 +115,7 @@ class ControlFiles:
         self._ending: dict[asyncio.Task[list[Quarantined]], str] = {}
         self._watching: asyncio.Task[None] | None = None
         self._limits: dict[str, str] = {}
+        self._written = ""
         self.newest: deque[Quarantined] = deque(maxlen=REPORTED_KEPT)
         """What was quarantined last, the newest at the end."""
 
@@ -140,7 +143,7 @@ class ControlFiles:
             run = ConfinedRun(module, hold, spared)
             self._runs.append(run)
             await asyncio.to_thread(self._keep, is_running=True)
-        self._tell_of_hold(run)
+        self._tell_of_limits(run)
         if self._watching is None:
             # no TaskGroup: it lasts beyond the program that it begins with, and `close` ends it
             self._watching = _create_own_task(self._watch_on(), "control_files:look")
@@ -188,6 +191,8 @@ class ControlFiles:
             with suppress(asyncio.CancelledError):
                 await self._watching
             self._watching = None
+        async with self._turn:
+            self._tree.close()
 
     async def _watch_on(self) -> None:
         """Look now and then while programs run."""
@@ -240,17 +245,21 @@ class ControlFiles:
             modules = tuple(dict.fromkeys(run.module for run in self._runs))
             self._report(ControlReport(modules, tuple(found)))
 
-    def _tell_of_hold(self, run: ConfinedRun) -> None:
-        """Report once for each module that not all control files are pinned."""
-        limit = run.hold.limit
-        if limit == self._limits.get(run.module, ""):
+    def _tell_of_limits(self, run: ConfinedRun) -> None:
+        """Report for each module, once, which limits were reached."""
+        slow = self._tree.slow_reason
+        limits = [f"each look at the workspace goes through all of its folders: {slow}"] if slow else []
+        limits += [run.hold.limit] if run.hold.limit else []
+        said = "; ".join(limits)
+        if said == self._limits.get(run.module, ""):
             return
-        self._limits[run.module] = limit
-        advice = "Choose smaller `workspace.roots`, so that fewer control files are below them" if limit else ""
-        said = limit or "all of them are read-only for the programs of this module"
-        if limit:
-            log.warning("control_files_not_held", module=run.module, limit=limit)
-        self._report(ControlReport((run.module,), limit=said, advice=advice))
+        self._limits[run.module] = said
+        if said:
+            log.warning("control_files_limit", module=run.module, limit=said)
+        advice = "Choose smaller `workspace.roots`" + (", or raise fs.inotify.max_user_watches" if slow else "")
+        self._report(
+            ControlReport((run.module,), limit=said or "no limit is reached any more", advice=advice if said else "")
+        )
 
     # -- in a thread -------------------------------------------------------------------------------------------
 
@@ -260,7 +269,7 @@ class ControlFiles:
         Args:
             trusted: What leads on; None: all that is there now.
         """
-        while True:
+        for _ in range(_LEADING_ROUNDS):
             left_closed = None if trusted is None else self._known.closed
             if self._workspace.resolve_protected():
                 self._tree.forget()
@@ -268,9 +277,10 @@ class ControlFiles:
             entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
             leading = entries if trusted is None else trusted
             led = leads(leading, self._global.read(), entries, self._roots)
-            if led.keys() <= self._led.keys():
+            if led == self._led or (trusted is not None and led.keys() <= self._led.keys()):
                 return found, entries
-            self._led = {**led, **self._led}
+            self._led = led if trusted is None else {**led, **self._led}
+        raise OSError("git's configuration leads on and on")
 
     def _last(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
         """How a file was when it was read last, where its stamp can tell whether it still is so.
@@ -298,7 +308,6 @@ class ControlFiles:
 
     def _adopt(self) -> None:
         with self._in_thread:
-            self._led = {}
             found, entries = self._look()
             self._take(found, entries)
             self._known.closed.update(found.closed)
@@ -313,7 +322,7 @@ class ControlFiles:
 
     def _take(self, found: Found, entries: dict[str, Entry]) -> None:
         known = self._known
-        known.folders = found.folders
+        self._tree.settle()
         known.entries = entries
         known.guarded = found.guarded
         known.git = found.git
@@ -355,8 +364,8 @@ class ControlFiles:
             if kept.entries is None:
                 return []
             self._led = dict(kept.led)
-            found, _ = self._look({})
-            self._known.folders = found.folders
+            self._look({})
+            self._tree.settle()
             self._known.entries = {
                 path: Entry(kind, digest, real_paths=real_paths)
                 for path, (kind, digest, real_paths) in kept.entries.items()
@@ -378,10 +387,14 @@ class ControlFiles:
             "spared": sorted(frozenset().union(*(run.spared for run in self._runs))),
             "distrusted": sorted(self._distrusted),
         }
+        text = json.dumps(state)
+        if text == self._written:
+            return
         self._state.parent.mkdir(parents=True, exist_ok=True)
         waiting = self._state.with_suffix(".new")
-        waiting.write_text(json.dumps(state), encoding="utf-8", errors="surrogateescape")
+        waiting.write_text(text, encoding="utf-8", errors="surrogateescape")
         waiting.replace(self._state)
+        self._written = text
 
 
 def _create_own_task(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:

@@ -19,7 +19,6 @@ class Known:
     """All that is trusted: how the control files were before, and what stood where.
 
     Args:
-        folders: Each folder, by its path.
         entries: The control files.
         guarded: Folders of which all that is in them is a control file.
         git: The folders of all repositories.
@@ -28,7 +27,6 @@ class Known:
         closed: Folders that could not be listed at some time: what is in them may have been there before.
     """
 
-    folders: dict[str, Listed] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     guarded: set[str] = field(default_factory=set)
     git: set[str] = field(default_factory=set)
@@ -45,20 +43,24 @@ class Known:
     def follow(self, found: Found) -> None:
         """Take note of which folders commands have made and moved."""
         self.closed.update(found.closed)
-        before = self.folders
-        other = {path: listed for path, listed in found.folders.items() if before.get(path) is not listed}
-        moved = {path: each for path, each in other.items() if path not in before or before[path].inode != each.inode}
+        there = {path: listed for path in found.before if (listed := found.folders.get(path)) is not None}
+        moved = {path: now for path, now in there.items() if _inode(found.before[path]) != now.inode}
         if moved:
-            inodes = {listed.inode for path, listed in before.items() if not self.is_made(path)}
+            # a folder that was moved is not where it was: it is among those that have changed
+            inodes = {_inode(was) for path, was in found.before.items() if was is not None and not self.is_made(path)}
             self.kept |= {path for path, listed in moved.items() if listed.inode in inodes}
-        for path in sorted(path for path, listed in moved.items() if listed.role == "plain" and path not in before):
+        for path in sorted(path for path, now in moved.items() if now.role == "plain" and found.before[path] is None):
             above, name = os.path.split(path)
             # configuration lies in hidden ones
-            is_new = above in before and path not in self.kept and not is_below(path, self.closed)
+            is_new = found.was(above) is not None and path not in self.kept and not is_below(path, self.closed)
             if is_new and not name.startswith(".") and not self.is_made(path):
                 self.made.add(path)
         for noted in (self.made, self.kept, self.closed):
-            noted.intersection_update(found.folders)
+            noted.intersection_update([path for path in noted if path in found.folders])
+
+
+def _inode(listed: Listed | None) -> int | None:
+    return None if listed is None else listed.inode
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class Judge:
 
     def _came_new(self, folder: str) -> bool:
         """Whether a folder of nothing but control files is new, and nothing in it is trusted."""
-        if folder not in self._found.guarded or folder in self._known.folders:
+        if folder not in self._found.guarded or self._found.was(folder) is not None:
             return False
         inside = ((path, entry) for path, entry in self._entries.items() if path.startswith(f"{folder}/"))
         return not any(self._is_trusted(path, entry) for path, entry in inside)

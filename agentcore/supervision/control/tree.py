@@ -3,11 +3,12 @@
 import os
 import stat
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
 from agentcore.supervision.control.names import ASIDE, is_git_folder
 
 Kind = Literal["hook", "config", "redirect", "named", "link"]
@@ -36,6 +37,7 @@ class Listed:
 
     Attributes:
         role: `plain`: it holds what people work on; else what kind of control files it holds.
+        given: Its role by the folder that it is in.
         inode: Its inode.
         ctime_ns: When it last changed; 0: too short a time before it was listed to rely on that.
         folders: The folders in it that are looked at, and their roles.
@@ -43,10 +45,13 @@ class Listed:
         is_git: Whether git takes it for a repository.
     """
 
-    __slots__ = ("controls", "ctime_ns", "folders", "inode", "is_git", "role")
+    __slots__ = ("controls", "ctime_ns", "folders", "given", "inode", "is_git", "role")
 
     def __init__(self, role: str, inode: int, ctime_ns: int) -> None:
-        self.role, self.inode, self.ctime_ns = role, inode, ctime_ns
+        self.role = role
+        self.given = role
+        self.inode = inode
+        self.ctime_ns = ctime_ns
         self.folders: list[tuple[str, str]] = []
         self.controls: list[tuple[str, Kind]] = []
         self.is_git = False
@@ -54,10 +59,11 @@ class Listed:
 
 @dataclass(slots=True)
 class Found:
-    """What lies below the roots at one moment.
+    """What lies below the roots at one moment. It is the tree's own, and changes with the next look.
 
     Args:
         folders: Each folder, by its path.
+        before: Each folder that is another than at the last `settle`, as it was then; None: it was not there.
         controls: Each control file's path, and what it is.
         guarded: Paths of folders of which all that lies in them is a control file.
         git: Paths of all repositories' folders (`.git`, bare ones, those of submodules and worktrees).
@@ -65,30 +71,68 @@ class Found:
     """
 
     folders: dict[str, Listed] = field(default_factory=dict)
+    before: dict[str, Listed | None] = field(default_factory=dict)
     controls: dict[str, Kind] = field(default_factory=dict)
     guarded: set[str] = field(default_factory=set)
     git: set[str] = field(default_factory=set)
-    closed: list[str] = field(default_factory=list)
+    closed: set[str] = field(default_factory=set)
 
     def inode(self, path: str) -> int | None:
         """The inode of a folder, if it is there."""
         listed = self.folders.get(path)
         return None if listed is None else listed.inode
 
+    def was(self, path: str) -> Listed | None:
+        """A folder as it was at the last `settle`."""
+        return self.before[path] if path in self.before else self.folders.get(path)
+
+    def replace(self, path: str, listed: Listed | None) -> None:
+        """Note a folder as it is now; None: it has gone."""
+        old = self.folders.pop(path, None)
+        self.before.setdefault(path, old)
+        if old is not None:
+            self.guarded.discard(path)
+            self.git.discard(path)
+            for name, _ in old.controls:
+                self.controls.pop(name, None)
+        if listed is None:
+            self.closed.discard(path)
+            return
+        self.folders[path] = listed
+        if listed.role in ("hooks", "named"):
+            self.guarded.add(path)
+        if listed.is_git:
+            self.git.add(path)
+        self.controls.update(listed.controls)
+
 
 class Tree:
-    """The folders below the roots, listed again only where they have changed (their ctime says so, which nothing in a
-    sandbox can set).
+    """The folders below the roots, listed again only where they have changed.
+
+    The kernel says which have (`FolderWatch`), so that a look takes as long as the changes are many. Where it cannot,
+    each folder's ctime says so, which nothing in a sandbox can set.
 
     Args:
         workspace: Says which names are protected.
         limit: Folders that are looked at, at most.
+
+    Attributes:
+        slow_reason: Why each look goes through all folders, as part of a sentence; empty: it does not.
     """
 
     def __init__(self, workspace: Workspace, limit: int) -> None:
-        self._workspace, self._limit = workspace, limit
-        self._listed: dict[str, Listed] = {}
+        self._workspace = workspace
+        self._limit = limit
+        roots = [str(root) for root in workspace.roots]
+        self._roots = tuple(root for root in roots if not any(root.startswith(f"{other}/") for other in roots))
+        self._found = Found()
+        self._led: frozenset[str] = frozenset()
         self._left_closed: Collection[str] | None = None
+        self._watch: FolderWatch | None = None
+        self._mounts: tuple[str, ...] = ()
+        self._is_complete = False
+        self._has_forgotten = False
+        self.slow_reason = ""
         self._by_role = {
             "plain": self._list_plain,
             "git": self._list_git,
@@ -107,44 +151,178 @@ class Tree:
         Raises:
             TooLargeError: There are more folders than the limit.
         """
-        found = Found()
+        found = self._found
         self._left_closed = left_closed
-        for root in self._roots():
-            self._walk(root, led, found)
-        self._listed = found.folders
-        for path, kind in led.items():
-            if path not in found.folders and os.path.lexists(path) and (kind != "link" or path not in found.controls):
-                found.controls[path] = kind
-        return found
+        changed = self._read_changed()
+        other_roles = self._led.symmetric_difference(led)
+        self._led = frozenset(led)
+        is_complete, self._is_complete = self._is_complete, False
+        if is_complete and changed is not None:
+            self._update({*changed, *found.closed, *other_roles.intersection(found.folders)})
+        else:
+            self._walk_all()
+        self._is_complete = True
+        self._has_forgotten = False
+        return replace(found, controls=self._with_led(led)) if led else found
+
+    def settle(self) -> None:
+        """Compare later looks with what there is now."""
+        self._found.before.clear()
 
     def forget(self) -> None:
         """List all folders again: other names are protected than before."""
-        self._listed = {}
+        self._is_complete = False
+        self._has_forgotten = True
 
-    def _walk(self, root: str, led: Mapping[str, Kind], found: Found) -> None:
-        """What a look at a large tree takes."""
-        folders, known, limit = found.folders, self._listed, self._limit
-        ahead = [(root, "plain")]
+    def close(self) -> None:
+        """Watch no folders any more; safe to call twice."""
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+        self._is_complete = False
+
+    def _with_led(self, led: Mapping[str, Kind]) -> dict[str, Kind]:
+        controls = dict(self._found.controls)
+        for path, kind in led.items():
+            is_there = path not in self._found.folders and os.path.lexists(path)
+            if is_there and (kind != "link" or path not in controls):
+                controls[path] = kind
+        return controls
+
+    # -- what has changed ---------------------------------------------------------------------------------------
+
+    def _read_changed(self) -> set[str] | None:
+        """The folders that may have changed; None: all may have."""
+        mounts, is_local = read_mounts(self._roots)
+        if not is_local:
+            self._go_slowly("its file system does not report changes")
+            return None
+        has_moved = mounts != self._mounts
+        self._mounts = mounts
+        if self._watch is None:
+            self._begin_watching()
+            return None
+        changed = self._watch.read_changed()
+        if changed is None or has_moved:
+            return None
+        for root in self._roots:
+            try:
+                is_same = os.lstat(root).st_ino == self._found.inode(root)
+            except OSError:
+                is_same = False
+            if not is_same:
+                return None
+        return changed
+
+    def _begin_watching(self) -> None:
+        if self.slow_reason:
+            return  # it is tried once, and not before each command
+        try:
+            self._watch = FolderWatch()
+        except WatchUnavailableError as exc:
+            self._go_slowly(str(exc))
+
+    def _go_slowly(self, reason: str) -> None:
+        self.close()
+        self.slow_reason = reason
+
+    def _watch_folder(self, path: str) -> None:
+        if self._watch is None:
+            return
+        try:
+            if not self._watch.add(path):
+                self._found.closed.add(path)  # looked at each time
+        except WatchUnavailableError as exc:
+            self._go_slowly(str(exc))
+
+    def _update(self, changed: set[str]) -> None:
+        """List the folders again that have changed, and look through those that are new."""
+        found = self._found
+        ahead: list[tuple[str, str]] = []
+        for path in sorted(changed):
+            known = found.folders.get(path)
+            if known is None:
+                continue
+            listed = self._list_again(path, known.given, None)
+            if listed is None:
+                self._remove(path)
+                continue
+            given = dict(listed.folders)
+            for child, role in known.folders:
+                if given.get(child) != role or self._is_other(child):
+                    self._remove(child)
+            ahead += [(child, role) for child, role in listed.folders if child not in found.folders]
+        self._walk(ahead, is_fresh=True, room=self._limit - len(found.folders))
+
+    def _is_other(self, path: str) -> bool:
+        try:
+            return os.lstat(path).st_ino != self._found.inode(path)
+        except OSError:
+            return True
+
+    def _remove(self, path: str) -> None:
+        """Note that a folder has gone, with all that was in it."""
+        ahead = [path]
         while ahead:
-            path, role = ahead.pop()
-            if path in led:
-                role = "hooks"
-            listed = self._list(path, role, root, known.get(path), found.closed)
+            each = ahead.pop()
+            listed = self._found.folders.get(each)
             if listed is None:
                 continue
-            folders[path] = listed
-            if len(folders) > limit:
+            ahead += [child for child, _ in listed.folders]
+            self._found.replace(each, None)
+            if self._watch is not None:
+                self._watch.remove(each)
+
+    def _walk_all(self) -> None:
+        """Look through all folders, and list those again whose ctime says that they have changed."""
+        there = self._walk([(root, "plain") for root in self._roots], is_fresh=self._has_forgotten, room=self._limit)
+        for path in [path for path in self._found.folders if path not in there]:
+            self._found.replace(path, None)
+            if self._watch is not None:
+                self._watch.remove(path)
+
+    def _walk(self, ahead: list[tuple[str, str]], *, is_fresh: bool, room: int) -> set[str]:
+        """Look through folders and all below them.
+
+        Args:
+            is_fresh: Whether all of them are listed anew.
+            room: How many there may be.
+        Returns:
+            The paths of those that are there.
+        """
+        found = self._found
+        there: set[str] = set()
+        while ahead:
+            path, given = ahead.pop()
+            listed = self._list_again(path, given, None if is_fresh else found.folders.get(path))
+            if listed is None:
+                continue
+            there.add(path)
+            if len(there) > room:
                 raise TooLargeError
             if listed.folders:
                 ahead += listed.folders
-            if listed.controls or listed.is_git or role != "plain":
-                _take(path, listed, found)
+        return there
 
-    def _roots(self) -> Iterator[str]:
-        roots = [str(root) for root in self._workspace.roots]
-        yield from (root for root in roots if not any(root.startswith(f"{other}/") for other in roots))
+    def _list_again(self, path: str, given: str, known: Listed | None) -> Listed | None:
+        """List a folder, after which changes of it are noticed.
 
-    def _list(self, path: str, role: str, root: str, known: Listed | None, closed: list[str]) -> Listed | None:
+        Args:
+            given: Its role by the folder that it is in; what leads git there counts more.
+            known: As it was listed before, where that may still hold.
+        """
+        self._found.closed.discard(path)
+        self._watch_folder(path)
+        listed = self._list(path, "hooks" if path in self._led else given, known)
+        if listed is not None and listed is not known:
+            listed.given = given
+            self._found.replace(path, listed)
+        return listed
+
+    def _root_of(self, path: str) -> str:
+        return next(root for root in self._roots if path == root or path.startswith(f"{root}/"))
+
+    def _list(self, path: str, role: str, known: Listed | None) -> Listed | None:
         now = time.time_ns()
         try:
             status = os.lstat(path)
@@ -160,10 +338,10 @@ class Tree:
         except FileNotFoundError:
             return None
         except OSError:
-            closed.append(path)
+            self._found.closed.add(path)
             kinds, ctime_ns = {}, 0
         listed = Listed(role, inode, ctime_ns if ctime_ns + _UNCERTAIN_NS < now else 0)
-        self._by_role[role](path, kinds, root, listed)
+        self._by_role[role](path, kinds, listed)
         return listed
 
     def _names(self, path: str) -> dict[str, bool]:
@@ -180,11 +358,12 @@ class Tree:
                 os.close(folder)
             return _scan(path)
 
-    def _list_plain(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+    def _list_plain(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder of the workspace."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
             self._list_git_files(path, kinds, listed)
+        root = self._root_of(path)
         parts = path[len(root) + 1 :].split("/") if path != root else []
         named = set() if not _DEPENDENCIES.isdisjoint(parts) else self._protected(parts, kinds)
         for name, is_folder in kinds.items():
@@ -201,7 +380,7 @@ class Tree:
     def _protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
         return set(self._workspace.protected_among(parts, kinds))
 
-    def _list_git(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+    def _list_git(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder `.git`, or one below its `modules` and `worktrees`: only what git runs or obeys."""
         listed.is_git = is_git_folder(path, kinds)
         self._list_git_files(path, kinds, listed)
@@ -211,15 +390,15 @@ class Tree:
             elif kinds.get(name):
                 listed.folders.append((f"{path}/{name}", "git_holding"))
 
-    def _list_git_holding(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+    def _list_git_holding(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """`modules` or `worktrees`, whose names may have slashes in them."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
-            self._list_git(path, kinds, root, listed)
+            self._list_git(path, kinds, listed)
         else:
             listed.folders += [(f"{path}/{name}", "git_holding") for name, is_folder in kinds.items() if is_folder]
 
-    def _list_hooks(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+    def _list_hooks(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder that git runs programs of."""
         for name, is_folder in kinds.items():
             if not name.endswith(".sample") and not ASIDE.search(name):
@@ -227,7 +406,7 @@ class Tree:
             elif is_folder:
                 listed.folders.append((f"{path}/{name}", "plain"))  # git runs nothing of it; a repository may be in it
 
-    def _list_named(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+    def _list_named(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder that is protected with all in it; repositories in it are what they are elsewhere."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
@@ -253,15 +432,6 @@ class Tree:
 def _scan(path: str) -> dict[str, bool]:
     with os.scandir(path) as entries:
         return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-
-
-def _take(path: str, listed: Listed, found: Found) -> None:
-    """Add what is special about a folder to what was found."""
-    if listed.role in ("hooks", "named"):
-        found.guarded.add(path)
-    if listed.is_git:
-        found.git.add(path)
-    found.controls.update(listed.controls)
 
 
 def _add(path: str, kind: Kind, is_folder: bool, role: str, listed: Listed) -> None:

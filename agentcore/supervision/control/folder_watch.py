@@ -1,0 +1,148 @@
+"""`FolderWatch`: which of very many folders have changed, as the kernel says (inotify(7)), without looking at them."""
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+_EVENT = struct.Struct("iIII")
+_READ_BYTES = 1 << 20
+_CREATE, _DELETE, _MOVED, _ATTRIB = 0x100, 0x200, 0xC0, 0x4
+_OVERFLOW = 0x4000
+_ONLY_FOLDERS, _NO_LINKS, _ONCE = 0x1000000, 0x2000000, 0x80000000
+# one event for each folder, however much happens in it: the queue is bounded
+_MASK = _CREATE | _DELETE | _MOVED | _ATTRIB | _ONLY_FOLDERS | _NO_LINKS | _ONCE
+_LIMIT_FILE = Path("/proc/sys/fs/inotify/max_user_watches")
+_SHARE = 2
+"""The limit is the user's, for all of their programs: an editor needs some of it, too."""
+
+_LOCAL = frozenset(
+    ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay")
+)
+"""File systems of which the kernel knows each change; another machine may change files of the others."""
+
+
+class WatchUnavailableError(Exception):
+    """Folders cannot be watched; the message says why, as part of a sentence."""
+
+
+class FolderWatch:
+    """Watches folders, each until it has changed once.
+
+    Raises:
+        WatchUnavailableError: The system has no such watch, or no more of them.
+    """
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(libc, "inotify_init1"):
+            raise WatchUnavailableError("the system cannot watch folders")
+        self._add_watch = libc.inotify_add_watch
+        self._remove_watch = libc.inotify_rm_watch
+        self._fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._fd < 0:
+            raise WatchUnavailableError(f"the system watches no more folders: {os.strerror(ctypes.get_errno())}")
+        self._paths: dict[int, str] = {}
+        self._watches: dict[str, int] = {}
+        self._limit = _read_limit()
+
+    def close(self) -> None:
+        """Watch nothing any more; safe to call twice."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def add(self, path: str) -> bool:
+        """Watch a folder until its next change: list it afterwards, so that nothing is missed.
+
+        Returns:
+            False: it cannot be watched, because it is not there, no folder, or closed to us.
+        Raises:
+            WatchUnavailableError: There are too many.
+        """
+        number = self._add_watch(self._fd, os.fsencode(path), _MASK)
+        if number < 0:
+            if ctypes.get_errno() == errno.ENOSPC:
+                raise self._too_many()
+            return False
+        # the same number as before where the folder was moved here: that watch is this one now
+        self._paths[number] = path
+        self._watches[path] = number
+        if len(self._watches) > self._limit:
+            raise self._too_many()
+        return True
+
+    def remove(self, path: str) -> None:
+        """Do not watch a path any more; the folder that was there may be watched at another one."""
+        number = self._watches.pop(path, None)
+        if number is not None and self._paths.get(number) == path:
+            del self._paths[number]
+            self._remove_watch(self._fd, number)
+
+    def read_changed(self) -> set[str] | None:
+        """The paths of folders that have changed since they were added; None: too many to know which."""
+        changed: set[str] = set()
+        is_complete = True
+        with suppress(BlockingIOError):
+            while data := os.read(self._fd, _READ_BYTES):
+                offset = 0
+                while offset < len(data):
+                    number, mask, _, length = _EVENT.unpack_from(data, offset)
+                    offset += _EVENT.size + length
+                    is_complete = is_complete and not mask & _OVERFLOW
+                    path = self._paths.pop(number, None)
+                    if path is not None:
+                        changed.add(path)
+                        if self._watches.get(path) == number:
+                            del self._watches[path]
+        return changed if is_complete else None
+
+    def _too_many(self) -> WatchUnavailableError:
+        return WatchUnavailableError(
+            f"half of the {self._limit * _SHARE:,} folders that the system watches for all of your programs are too few"
+        )
+
+
+def _read_limit() -> int:
+    try:
+        return max(1, int(_LIMIT_FILE.read_text(encoding="ascii")) // _SHARE)
+    except (OSError, ValueError):
+        return 8192 // _SHARE
+
+
+def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+    """What is mounted at or below folders, and whether the kernel knows of each change there.
+
+    Returns:
+        Lines of /proc/self/mountinfo, to be compared with later ones; and True when all of these file systems and
+        those that the folders are in are local ones.
+    """
+    try:
+        text = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return (), False
+    spelled = [_escape(root) for root in roots]
+    inside: list[str] = []
+    holding = dict.fromkeys(spelled, (-1, ""))
+    for line in text.splitlines():
+        fields, _, rest = line.partition(" - ")
+        point = fields.split(" ")[4]
+        kind = rest.partition(" ")[0]
+        if any(f"{point}/".startswith(f"{root}/") for root in spelled):
+            inside.append(f"{fields.split(' ')[2]} {point} {kind}")
+        for root in spelled:
+            # of two mounts at one place the later one is seen
+            if f"{root}/".startswith(f"{point.rstrip('/')}/") and len(point) >= holding[root][0]:
+                holding[root] = len(point), kind
+    kinds = {kind for _, kind in holding.values()} | {line.rpartition(" ")[2] for line in inside}
+    return tuple(inside), kinds <= _LOCAL
+
+
+def _escape(path: str) -> str:
+    """A path as /proc/self/mountinfo spells it."""
+    for character, code in (("\\", "\\134"), (" ", "\\040"), ("\t", "\\011"), ("\n", "\\012")):
+        path = path.replace(character, code)
+    return path
