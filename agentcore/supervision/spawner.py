@@ -77,7 +77,7 @@ class Spawner:
 
     def _kill_strays(self) -> None:
         """Kill what was below a keeper that somebody killed; it is ours now."""
-        # List all first: a process that a living keeper's command starts between the two lists must not count as a stray.
+        # List all first: what a living keeper's command starts between the two lists must not count as a stray.
         found = set(below(os.getpid()))
         kept = {one for keeper in self._keepers for one in (keeper, *below(keeper))}
         send_to(signal.SIGKILL, found - kept)

@@ -146,7 +146,8 @@ async def _paired(folder: Path, host: Host, address: str) -> AsyncIterator[None]
     agent = Program.of_host(folder, "far", ["there"], "--server", address)
     with agent.running():
         code = await settle(lambda: re.search(r": ([0-9A-Z]{5}-[0-9A-Z]{5})", agent.said()))
-        await host.host_pairings.decide(host.host_pairings.find(code[1]).pairing_id, "benchmark", accepts=True)
+        pairing, _ = await host.host_pairings.find(code[1])
+        await host.host_pairings.decide(pairing.pairing_id, "benchmark", accepts=True)
         await settle(lambda: _has(host, "there_call"))
         yield
 
