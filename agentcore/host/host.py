@@ -99,7 +99,8 @@ class Host:
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
     `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
-    `workspace_files`; `has_started` says whether modules had their time to get ready.
+    `workspace_files`; `has_started` says whether modules had their time to get ready, and
+    `is_stopping` whether the end has begun.
     """
 
     def __init__(
@@ -184,6 +185,7 @@ class Host:
             start_again=self.modules.start_again,
         )
         self.has_started = False
+        self.is_stopping = False
         self._places = places
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
@@ -285,6 +287,7 @@ class Host:
 
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
+        self.is_stopping = True
         self.calls.stopped = "the server is stopping"
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")

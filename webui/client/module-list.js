@@ -113,7 +113,7 @@ class ModuleList extends Store {
       this._isStale = false;
       try {
         const {modules, pageVersion, installCommand} = await client.get('/api/modules');
-        if (isOutdated(pageVersion)) return location.reload();
+        if (await isOutdated(pageVersion)) return location.reload();
         this.modules = modules;
         this.installCommand = installCommand;
         this.error = null;
@@ -148,10 +148,12 @@ export function onDisk({state, version, versionOnDisk, block}) {
   return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 
-/** Scripts before ours, or another policy: only a new document can have these. @param {string} pageVersion */
-function isOutdated(pageVersion) {
+/** Scripts before ours, or another policy: only a new document can have these. @param {string} pageVersion  empty: the server stops */
+async function isOutdated(pageVersion) {
   // once for each version: a page that is still another one after that would reload for ever
-  if (pageVersion === VERSION || sessionStorage.getItem(RELOADED_KEY) === pageVersion) return false;
+  if (!pageVersion || pageVersion === VERSION || sessionStorage.getItem(RELOADED_KEY) === pageVersion) return false;
+  // a document that nobody sends leaves a white page without scripts, which would not come back by itself
+  if (!(await fetch(location.pathname, {cache: 'no-store'})).ok) return false;
   sessionStorage.setItem(RELOADED_KEY, pageVersion);
   return true;
 }

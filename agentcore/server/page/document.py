@@ -98,7 +98,12 @@ def _written(directives: Mapping[str, Iterable[str]]) -> str:
 
 
 def page_version(host: Host) -> str:
-    """Names the scripts and the policy that a page opened now would get; another value: pages reload once."""
+    """Names the scripts and the policy that a page opened now would get; another value: pages reload once.
+
+    Empty while the server stops: modules go one by one then, and a page that reloads finds nobody any more.
+    """
+    if host.is_stopping:
+        return ""
     parts = [*_page_scripts(host), *(f"{directive} {' '.join(sources)}" for directive, sources in _additions(host))]
     return sha256("\n".join(parts).encode()).hexdigest()[:16]
 

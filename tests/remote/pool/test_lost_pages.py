@@ -105,5 +105,7 @@ async def test_page_lost_with_its_host_is_made_anew_elsewhere_and_is_still_logge
         assert "was lost" not in text_of(again)
         hosts = {each["host"] for each in (await server.get("/api/resources"))["resources"]}
         assert hosts == {"farm.two"}
-        closed = [tab for tab in (await server.get("/api/tabs"))["tabs"] if tab["closed"]]
-        assert sorted(tab["closed"]["chatSessionId"] for tab in closed) == sorted(sessions)
+        # the pages that were made anew have the tabs of those that were lost
+        tabs = (await server.get("/api/tabs"))["tabs"]
+        assert sorted(tab["resourceId"] for tab in tabs) == [f"browser_{session}_1" for session in sorted(sessions)]
+        assert [tab["closed"] for tab in tabs] == [None] * 3

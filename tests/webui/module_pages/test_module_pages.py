@@ -1,5 +1,7 @@
 """Modules' own elements: loaded at first use, contained when they fail, taken up anew after a reload."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import expect
 
@@ -112,6 +114,54 @@ async def test_module_with_a_page_script_reloads_the_page_once_and_runs_before_t
     await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
     assert await page.evaluate("window.early") == "early"
     assert len(loads) == 1
+
+
+SLOW_END = """
+import asyncio
+from agentcore.api import Module
+
+class SlowEnd(Module):
+    \"\"\"Takes its time to end, while the others have ended.\"\"\"
+
+    is_open = asyncio.Event()
+
+    async def shutdown(self):
+        self.runtime.publish("waiting", {})
+        await self.is_open.wait()
+"""
+
+
+async def test_page_does_not_reload_while_the_modules_of_a_server_that_stops_go_one_by_one(start_webui):
+    """It would find nobody any more, and stay white. Of a module that a person disables, it does reload."""
+    needs_slow_end = PAGE_SCRIPT.replace("    def get_web", "    requires = ('slow_end',)\n\n    def get_web")
+    ui = await start_webui(
+        files={
+            "slow_end": SLOW_END,
+            "early": needs_slow_end,
+            "late": needs_slow_end.replace("Early", "Late").replace("early", "late"),
+            "early_files/panel.js": "",
+            "early_files/early.js": "",
+            "late_files/panel.js": "",
+            "late_files/late.js": "",
+        },
+        config={"modules": ["slow_end", "early", "late"]},
+    )
+    page = await ui.page("#/modules")
+    async with page.expect_event("load"):
+        await ui.host.modules.disable("late")
+    loads = []
+    page.on("load", lambda _: loads.append(1))
+    stopping = asyncio.create_task(ui.host.stop())
+    await ui.server.running.events.wait_for("slow_end.waiting")
+    assert ui.host.modules.records["early"].state == "stopped"
+    # what the page has begun because of the events is done when it has these, which are from after them
+    async with page.expect_response("**/api/modules") as answered:
+        ui.host.events.publish("tools.changed", {"tools": 0})
+    assert (await (await answered.value).json())["pageVersion"] == ""
+    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+    assert loads == []
+    ui.host.modules.records["slow_end"].plugin.is_open.set()
+    await stopping
 
 
 FAILING = {

@@ -25,6 +25,7 @@ class ModuleList(BaseModel, defer_build=True):
     """All modules that are listed or installed, the listed ones first.
 
     `pageVersion` names the scripts and the policy that the page was opened with; a page of another version reloads.
+    It is empty while the server stops.
     `installCommand` is the beginning of the command that installs packages for the server.
     """
 
