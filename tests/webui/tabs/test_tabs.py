@@ -16,28 +16,18 @@ WATCH_PICTURE = """(icon) => { icon.tried = new Promise((resolve) =>
 MODULE = '''
 import asyncio
 from pathlib import Path
-from agentcore.api import Module, ResourceUse, ToolContext, WebComponent, tool
+from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, WebComponent, tool
 
 class Rooms(Module):
     """Rooms that live on."""
 
-    def init(self, runtime):
-        self.kept = runtime.data_dir / "kept"
-        for title in self.kept.read_text().splitlines() if self.kept.exists() else ():
-            self.open(title)
-
     @tool(read_only=True)
-    async def open_room(self, title: str, comes_back: bool = False) -> str:
+    async def open_room(self, title: str, opens_again: bool = False) -> ToolResult:
         """Open a room."""
-        if comes_back:
-            with self.kept.open("a") as file:
-                file.write(title + "\\n")
-        return self.open(title)
-
-    def open(self, title):
         made = self.runtime.resources.create("room", "default")
-        self.runtime.resources.update(made.resource_id, status="ready", title=title)
-        return made.resource_id
+        again = ("open_room", {"title": title}) if opens_again else None
+        self.runtime.resources.update(made.resource_id, status="ready", title=title, reopening=again)
+        return ToolResult(made.resource_id, resource_id=made.resource_id)
 
     @tool(read_only=True, resource=ResourceUse("room"))
     async def use_room(self, ctx: ToolContext, resourceId: str) -> str:
@@ -119,10 +109,10 @@ async def room_ids(ui):
     return [resource.resource_id for resource in ui.host.resources.list()]
 
 
-async def test_order_pins_and_names_outlive_the_server_and_what_did_not_come_back_is_gone(start_webui):
+async def test_order_pins_and_names_outlive_the_server_and_what_nothing_opens_again_is_gone(start_webui):
     ui = await start_webui(files=FILES)
-    for title, comes_back in (("Kitchen", True), ("Library", True), ("Attic", True), ("Cellar", False)):
-        await ui.server.running.call("open_room", title=title, comes_back=comes_back)
+    for title, opens_again in (("Kitchen", True), ("Library", True), ("Attic", True), ("Cellar", False)):
+        await ui.server.running.call("open_room", title=title, opens_again=opens_again)
     page = await ui.page()
     await choose(page, "Attic", "Pin")
     await choose(page, "Cellar", "Pin")
@@ -138,7 +128,8 @@ async def test_order_pins_and_names_outlive_the_server_and_what_did_not_come_bac
     await link(page, "Attic").hover()
     await expect(strip(page).get_by_role("button", name="Unpin Attic")).to_be_visible()
     await link(page, "Kitchen").click()
-    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Room room_default_4")).to_be_visible()
+    await expect_order(page, "Attic", "Where we read", "Kitchen")
 
 
 async def test_tabs_are_moved_by_keyboard_and_stay_so_in_every_page(start_rooms):
