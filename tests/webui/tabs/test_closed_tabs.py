@@ -63,3 +63,20 @@ async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_open
     await expect(page.get_by_text("This ended with the server")).to_be_visible()
     await page.get_by_role("button", name="Open again").click()
     await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        ("en-US", "This ended without being closed: module 'shell_tools' was stopped."),
+        ("zh-CN", "它意外结束（module 'shell_tools' was stopped）。"),
+    ],
+)
+async def test_resource_that_ended_with_its_module_says_why(start_webui, locale, said):
+    ui = await start_webui(["shell_tools"])
+    await open_terminal(ui, "sleep 600")
+    await ui.host.modules.disable("shell_tools")
+    await ui.host.modules.enable("shell_tools")
+    (tab,) = ui.host.tabs.in_order()
+    page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}", locale=locale)
+    await expect(page.get_by_role("main").get_by_text(said)).to_be_visible()
