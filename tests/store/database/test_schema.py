@@ -15,6 +15,7 @@ from agentcore.store.approvals.store import ApprovalStore
 from agentcore.store.credentials.host_keys import HostKeys
 from agentcore.store.database.database import Database
 from agentcore.store.database.schema import MIGRATIONS, Statement, run_migrations
+from agentcore.store.resource_indexes import ResourceIndexStore
 from agentcore.store.state.errors import DatabaseTooNewError
 from tests.store.database.earlier_steps import (
     STEP_3_AT_390AE931,
@@ -176,3 +177,26 @@ async def test_file_of_a_version_that_there_never_was_is_refused(database_path: 
     with pytest.raises(DatabaseTooNewError):
         async with Database.open(database_path):
             pass
+
+
+@pytest.mark.spec("R2")
+async def test_ids_of_resources_that_the_record_names_are_not_given_again(database_path: Path) -> None:
+    build_database(database_path, _EARLIER["v22"])
+    insert = (
+        "INSERT INTO record (seq, time_ms, kind, call_id, tool, module, session_id, principal_kind, principal_id,"
+        " arguments_digest, decision, decided_by, outcome, resource_id, arguments, hash)"
+        " VALUES (?, 1, 'call', ?, 't', 'm', ?, 'page', '', '', '', '', 'ok', ?, '', x'00')"
+    )
+    named = [
+        ("a_b", "browser_a_b_3"),
+        ("a_b", "browser_a_b_11"),
+        ("a_b", "user_tab_a_b_0"),
+        ("c", None),
+        ("c", "x_c_y"),
+    ]
+    with sqlite3.connect(database_path) as connection:
+        for number, (session_id, resource_id) in enumerate(named):
+            connection.execute(insert, (number, f"call_{number}", session_id, resource_id))
+    connection.close()
+    async with Database.open(database_path) as database:
+        assert await ResourceIndexStore(database).load() == {("a_b", "browser"): 12, ("a_b", "user_tab"): 1}
