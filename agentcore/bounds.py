@@ -147,6 +147,12 @@ HOOK_SECONDS = 10.0
 EVENTS_KEPT = 10_000
 """Events that a client can catch up on."""
 
+EVENTS_KEPT_BYTES = 32 * 1024 * 1024
+"""The same as JSON text."""
+
+MODULE_EVENTS_KEPT_BYTES = 4 * 1024 * 1024
+"""What of them one module has published, or all modules of a host on another machine."""
+
 PROGRESS_INTERVAL_SECONDS = 0.05
 """Progress of one call is published at most this often."""
 

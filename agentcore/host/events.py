@@ -2,21 +2,24 @@
 
 import secrets
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import structlog
 
-from agentcore.bounds import EVENTS_KEPT
+from agentcore.bounds import EVENTS_KEPT, EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 from agentcore.encoding import to_json
 from agentcore.host.containment.foreign_error import log_failure
 
 log = structlog.get_logger(__name__)
 
+_NO_DATA: Mapping[str, Any] = MappingProxyType({})
+
 
 class Event:
-    """One event; it is encoded when the first reader wants it, and once for all readers."""
+    """One event; it is encoded once, for all readers."""
 
     __slots__ = ("_encoded", "data", "id", "seq", "session_id", "time_ms", "type")
 
@@ -43,8 +46,61 @@ class Event:
             self._encoded = to_json(self.to_json())
         return self._encoded
 
+    def without_data(self) -> "Event":
+        """The same event for readers who come later, as JSON text alone: its values take many times the memory."""
+        copy = Event(self.id, self.seq, self.type, _NO_DATA, self.session_id)
+        copy.time_ms, copy._encoded = self.time_ms, self.encoded()
+        return copy
+
 
 Listener = Callable[[Event], None]
+
+
+class _Kept:
+    """The newest events, in their order, within their limits in number and bytes.
+
+    Args:
+        limit: How many at most.
+
+    Attributes:
+        last_dropped: Number of the newest event that was dropped.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._events: OrderedDict[int, tuple[Event, str]] = OrderedDict()
+        self._of_publishers: dict[str, deque[int]] = {}
+        self._bytes: Counter[str] = Counter()
+        self._total_bytes = 0
+        self.last_dropped = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        return (event for event, _ in self._events.values())
+
+    def add(self, event: Event, publisher: str) -> None:
+        """Keep an event, and drop the oldest where there is no room: first those of a publisher that has its share."""
+        size = len(event.encoded())
+        self._events[event.seq] = (event.without_data(), publisher)
+        self._total_bytes += size
+        if publisher:
+            self._of_publishers.setdefault(publisher, deque()).append(event.seq)
+            self._bytes[publisher] += size
+            while self._bytes[publisher] > MODULE_EVENTS_KEPT_BYTES:
+                self._drop(self._of_publishers[publisher][0])
+        while len(self._events) > self._limit or self._total_bytes > EVENTS_KEPT_BYTES:
+            self._drop(next(iter(self._events)))
+
+    def _drop(self, seq: int) -> None:
+        event, publisher = self._events.pop(seq)
+        size = len(event.encoded())
+        self._total_bytes -= size
+        if publisher:
+            # it is the oldest of its publisher, too
+            self._of_publishers[publisher].popleft()
+            self._bytes[publisher] -= size
+            if not self._of_publishers[publisher]:
+                del self._of_publishers[publisher], self._bytes[publisher]
+        self.last_dropped = max(self.last_dropped, seq)
 
 
 class EventBus:
@@ -57,9 +113,7 @@ class EventBus:
     def __init__(self, kept: int = EVENTS_KEPT) -> None:
         self._boot = secrets.token_hex(4)
         self._seq = 0
-        self._limit = kept
-        self._kept: deque[Event] = deque()
-        self._last_dropped = 0
+        self._kept = _Kept(kept) if kept else None
         self._listeners: list[tuple[str, Listener]] = []
 
     @property
@@ -68,7 +122,13 @@ class EventBus:
         return f"{self._boot}-{self._seq}"
 
     def publish(
-        self, event_type: str, data: Mapping[str, Any], *, session_id: str | None = None, kept: bool = True
+        self,
+        event_type: str,
+        data: Mapping[str, Any],
+        *,
+        session_id: str | None = None,
+        kept: bool = True,
+        publisher: str = "",
     ) -> None:
         """Tell everybody.
 
@@ -77,13 +137,12 @@ class EventBus:
             data: Its fields, JSON values; not changed afterwards.
             session_id: The session that it belongs to.
             kept: Whether a client that resumes gets it (preview frames are not kept).
+            publisher: The module whose own event it is, or its host on another machine; empty: the server's.
         """
         self._seq += 1
         event = Event(f"{self._boot}-{self._seq}", self._seq, event_type, data, session_id)
-        if kept:
-            self._kept.append(event)
-            if len(self._kept) > self._limit:
-                self._last_dropped = self._kept.popleft().seq
+        if kept and self._kept is not None:
+            self._kept.add(event, publisher)
         for pattern, listener in tuple(self._listeners):
             if matches(pattern, event_type):
                 _tell(listener, event)
@@ -105,7 +164,9 @@ class EventBus:
         if boot != self._boot or not number.isascii() or not number.isdigit() or int(number) > self._seq:
             return None
         seen = int(number)
-        if seen < self._last_dropped:
+        if self._kept is None:
+            return [] if seen == self._seq else None
+        if seen < self._kept.last_dropped:
             return None
         return [event for event in self._kept if event.seq > seen]
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentcore
+from agentcore.api import Module, tool
+from agentcore.bounds import EVENTS_KEPT_BYTES, MODULE_EVENTS_KEPT_BYTES
 from agentcore.host.event_types import ENVELOPE, EVENT_TYPES
 from agentcore.host.events import EventBus
 from scripts.event_table import DOCUMENT, with_table
@@ -16,7 +19,7 @@ from tests.declared_events import DECLARED, fields_of
 
 
 def numbers(events):
-    return [event.data["n"] for event in events]
+    return [json.loads(event.encoded())["n"] for event in events]
 
 
 @given(total=st.integers(0, 60), kept=st.integers(1, 20), seen=st.integers(0, 60))
@@ -33,6 +36,61 @@ def test_resuming_gives_exactly_what_was_missed_or_says_that_it_cannot(total, ke
     else:
         assert missed is not None
         assert numbers(missed) == list(range(seen + 1, total + 1))
+
+
+@pytest.mark.spec("S7")
+def test_events_of_one_module_take_their_share_of_bytes_and_drop_nothing_of_others():
+    bus = EventBus()
+    bus.publish("call.finished", {"n": 0})
+    start = bus.last_id
+    text = "x" * (MODULE_EVENTS_KEPT_BYTES // 4)
+    for n in range(1, 4):
+        bus.publish("loud.shouted", {"n": n, "text": text}, publisher="loud")
+    assert numbers(bus.since(start)) == [1, 2, 3]
+    bus.publish("quiet.said", {"n": 4}, publisher="quiet")
+    before = bus.last_id
+    for n in range(5, 25):
+        bus.publish("loud.shouted", {"n": n, "text": text}, publisher="loud")
+    # who was there in time is told that something is missing, and the rest is what there is room for
+    assert bus.since(before) is None
+    assert numbers(bus._kept) == [0, 4, 22, 23, 24]
+
+
+@pytest.mark.spec("S7")
+def test_events_of_all_together_are_bounded_in_bytes_and_the_oldest_go():
+    bus = EventBus()
+    text = "x" * 1_000_000
+    for n in range(100):
+        bus.publish("server.said", {"n": n, "text": text})
+    kept = list(bus._kept)
+    assert EVENTS_KEPT_BYTES - 2_000_000 < sum(len(event.encoded()) for event in kept) <= EVENTS_KEPT_BYTES
+    assert numbers(kept) == list(range(100 - len(kept), 100))
+
+
+@pytest.mark.spec("S7")
+def test_kept_event_holds_no_values_beside_its_text():
+    """100,000 empty lists are 300 kB as text, and more than 5 MB as values."""
+    bus = EventBus()
+    heard = []
+    bus.subscribe("*", heard.append)
+    tracemalloc.start()
+    try:
+        for n in range(10):
+            bus.publish("loud.shouted", {"n": n, "lists": [[] for _ in range(100_000)]}, publisher="loud")
+            heard.clear()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert numbers(bus._kept) == list(range(10))
+    assert held < MODULE_EVENTS_KEPT_BYTES
+
+
+def test_bus_that_keeps_nothing_resumes_nothing():
+    bus = EventBus(kept=0)
+    before = bus.last_id
+    assert bus.since(before) == []
+    bus.publish("x", {"n": 1})
+    assert bus.since(before) is None
 
 
 def test_id_of_another_run_or_from_the_future_cannot_be_resumed():
@@ -148,3 +206,26 @@ def test_no_data_stands_in_the_place_of_the_envelope(data, session_id):
     envelope |= {} if session_id is None else {"sessionId": session_id}
     own = {name: value for name, value in data.items() if name not in ENVELOPE}
     assert json.loads(event.encoded()) == envelope | own
+
+
+class Loud(Module):
+    """Publishes much."""
+
+    name = "loud"
+
+    @tool(read_only=True)
+    async def shout(self, times: int) -> str:
+        """Publish events of half a megabyte."""
+        for n in range(times):
+            self.runtime.publish("shouted", {"n": n, "text": "x" * 500_000})
+        return "done"
+
+
+@pytest.mark.spec("S7")
+async def test_module_that_publishes_much_has_its_share_of_the_events_that_are_kept(agentcore_host):
+    host = await agentcore_host([Loud()])
+    await host.call("shout", times=100)
+    kept = [event for event in host.host.events._kept if event.type == "loud.shouted"]
+    assert 0 < sum(len(event.encoded()) for event in kept) <= MODULE_EVENTS_KEPT_BYTES
+    assert numbers(kept) == list(range(100 - len(kept), 100))
+    assert any(event.type == "module.stateChanged" for event in host.host.events._kept)

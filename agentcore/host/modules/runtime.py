@@ -18,6 +18,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment import ModuleLogin, ModuleRequirement
 from agentcore.host.declarations.handed_over import ReadingRuntime
+from agentcore.host.declarations.hosted_names import host_in
 from agentcore.host.declarations.module_storage import ModuleStorage
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.module_record import ModuleRecord
@@ -162,7 +163,8 @@ class ModuleRuntime(ReadingRuntime):
         return () if self._record.placed is not None else tuple(self._services.places.machines_known())
 
     def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
-        self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id)
+        publisher = host_in(self.name) or self.name
+        self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id, publisher=publisher)
 
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         def listen(event: Event) -> None:
