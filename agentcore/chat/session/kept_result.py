@@ -16,32 +16,40 @@ class KeptResults:
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    async def shrink(self, envelope: str, call: ChatCallRow) -> str:
-        """The envelope as JSON text, with large texts and images replaced by links to artifacts."""
+    async def shrink(self, envelope: str, call: ChatCallRow, account: str) -> str:
+        """The envelope as JSON text, with large texts and images replaced by links to artifacts.
+
+        Args:
+            account: Whose quota these take.
+        """
         if len(envelope) <= KEPT_BLOCK_BYTES:
             return envelope
         document: dict[str, Any] = json.loads(envelope)
         blocks = []
         for block in document.get("content", ()):
-            blocks += await self._shrunk(block, call, document["callId"])
+            blocks += await self._shrunk(block, call, document["callId"], account)
         document["content"] = blocks
         if len(json.dumps(document.get("data"))) > KEPT_BLOCK_BYTES:
             document["data"], document["truncated"] = None, True
         return json.dumps(document, ensure_ascii=False)
 
-    async def _shrunk(self, block: dict[str, Any], call: ChatCallRow, call_id: str) -> list[dict[str, Any]]:
+    async def _shrunk(
+        self, block: dict[str, Any], call: ChatCallRow, call_id: str, account: str
+    ) -> list[dict[str, Any]]:
         if len(block.get("base64", "")) > KEPT_BLOCK_BYTES:
-            return [await self._save(b64decode(block["base64"]), block["mime"], call, call_id)]
+            return [await self._save(b64decode(block["base64"]), block["mime"], call, call_id, account)]
         if len(block.get("text", "")) > KEPT_BLOCK_BYTES:
-            link = await self._save(block["text"].encode(), "text/plain; charset=utf-8", call, call_id)
+            link = await self._save(block["text"].encode(), "text/plain; charset=utf-8", call, call_id, account)
             return [{**block, "text": block["text"][:KEPT_BLOCK_BYTES]}, link]
         return [block]
 
-    async def _save(self, data: bytes, mime: str, call: ChatCallRow, call_id: str) -> dict[str, Any]:
+    async def _save(self, data: bytes, mime: str, call: ChatCallRow, call_id: str, account: str) -> dict[str, Any]:
         kind = mime.partition(";")[0].rpartition("/")[2]
         name = f"{call.tool_name}.{'txt' if kind == 'plain' else kind}"
         try:
-            link = await self._artifacts.save(data, mime=mime, name=name, session_id=call.session_id, call_id=call_id)
+            link = await self._artifacts.save(
+                data, mime=mime, name=name, session_id=call.session_id, call_id=call_id, account=account
+            )
         except ToolError as exc:
             return {"type": "text", "text": f"[{exc.message}]"}
         return link.to_json()

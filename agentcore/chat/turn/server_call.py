@@ -150,7 +150,9 @@ class ServerCalls:
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
         words = announcement.words or call.words
-        await self._store(call, "running", result, await self._kept.shrink(envelope, call), words=words)
+        await self._store(
+            call, "running", result, await self._kept.shrink(envelope, call, outcome.artifact_account), words=words
+        )
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
     async def _store(

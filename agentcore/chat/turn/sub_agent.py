@@ -231,7 +231,7 @@ class SubAgent:
         self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
         reading = ArtifactReading(self._host.registry.tools_at(self._where), self._reader)
         told = outcome_output(outcome, source=row.tool_name, reading=reading)
-        return told, await self._kept.shrink(envelope, row)
+        return told, await self._kept.shrink(envelope, row, outcome.artifact_account)
 
     def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:
         data = toolbox.find(json.loads(row.arguments))

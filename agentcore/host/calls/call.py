@@ -137,6 +137,7 @@ class CallOutcome:
         encoded_data: The result's data as JSON text, encoded once.
         edited_arguments: What it ran with, where the person who approved it had edited the arguments.
         is_untrusted: Whether what the result or the error says comes from the open world.
+        artifact_account: Whose quota artifacts take that are made of it.
     """
 
     call_id: str
@@ -146,6 +147,7 @@ class CallOutcome:
     encoded_data: bytes = b"null"
     edited_arguments: dict[str, Any] | None = None
     is_untrusted: bool = False
+    artifact_account: str = ""
 
     @property
     def ok(self) -> bool:
@@ -299,6 +301,17 @@ class Call:
         """Whose share of limited room it uses: that of the outermost call that the user did not make themselves."""
         accounts = [call.request.account for call in (self, *self.ancestors())]
         return next((account for account in reversed(accounts) if account != USER_ACCOUNT), USER_ACCOUNT)
+
+    @property
+    def artifact_account(self) -> str:
+        """Whose quota its artifacts take: that of a client, a mounted server or another machine; empty: the user's."""
+        account = self.account
+        if account.startswith(("mcp:", "client:", "host:")):
+            return account
+        module = None if self.prepared is None else self.prepared.tool.module
+        if module is not None and module.host:
+            return f"host:{module.host}"
+        return f"module:{module.name}" if module is not None and module.manifest.definitions_need_review else ""
 
     @property
     def is_of_person(self) -> bool:

@@ -400,6 +400,7 @@ class CallArtifacts:
             session_id=call.session_id,
             call_id=call.id,
             is_untrusted=call.is_of_open_world,
+            account=call.artifact_account,
         )
 
     async def load(self, artifact_id: str) -> bytes:

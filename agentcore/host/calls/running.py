@@ -183,7 +183,13 @@ class Execution:
         is_untrusted = result.untrusted or call.is_of_open_world
         if result.untrusted and not call.is_of_open_world and any(isinstance(b, ArtifactLink) for b in result.blocks()):
             await self._services.store.artifacts.mark_untrusted(call.id)
-        return CallOutcome(call.id, result=result, encoded_data=encoded, is_untrusted=is_untrusted)
+        return CallOutcome(
+            call.id,
+            result=result,
+            encoded_data=encoded,
+            is_untrusted=is_untrusted,
+            artifact_account=call.artifact_account,
+        )
 
 
 def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> _Made | Awaitable[Any]:

@@ -35,6 +35,7 @@ from agentcore.store.artifacts.rows import (
     forget_incomplete,
     insert_artifact,
     newest_artifacts,
+    quota_of,
     remove_artifact,
     too_large,
     used_bytes,
@@ -47,7 +48,9 @@ from agentcore.store.state.private_file import NewPrivateFile
 log = structlog.get_logger(__name__)
 
 QUOTA_BYTES = 1024**3
-"""Room for all artifacts together; the oldest make way for new ones."""
+"""Room for the user's artifacts; the oldest make way for new ones. Clients, mounted servers and other machines have
+quotas of their own beside it: see `insert_artifact`.
+"""
 
 MATCHES = 1000
 """The most matches of one search."""
@@ -109,14 +112,17 @@ class ArtifactStore:
         session_id: str = "",
         call_id: str = "",
         is_untrusted: bool = True,
+        account: str = "",
     ) -> ArtifactLink:
-        """Store bytes; the oldest artifacts make way if the quota asks for it.
+        """Store bytes; the oldest artifacts of the same account make way if its quota asks for it.
 
+        Args:
+            account: See `Artifact`; empty: that of the client whose chat the session is, else the user's.
         Raises:
             ToolError: `result_too_large` (more than the whole quota), `disk_full`.
         """
-        if charge_of(len(data)) > self._quota_bytes:
-            raise too_large(len(data), self._quota_bytes)
+        if charge_of(len(data)) > (quota_bytes := quota_of(account, self._quota_bytes)):
+            raise too_large(len(data), quota_bytes)
         artifact = _new_artifact(
             new_artifact_id(),
             mime=mime,
@@ -125,6 +131,7 @@ class ArtifactStore:
             session_id=session_id,
             call_id=call_id,
             is_untrusted=is_untrusted,
+            account=account,
         )
         await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
         await self._enter(artifact)
@@ -272,7 +279,7 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`; `attachments_full`: messages hold as much as they may.
         """
-        work = partial(hold_artifacts, artifact_ids, session_id, owner, self._quota_bytes // 2)
+        work = partial(hold_artifacts, artifact_ids, session_id, owner, self._quota_bytes)
         return await self._database.write(work, is_durable=True)
 
     async def release(self, artifact_ids: Sequence[str], session_id: str) -> None:
@@ -344,6 +351,7 @@ def _new_artifact(
     session_id: str = "",
     call_id: str = "",
     owner: str = "",
+    account: str = "",
 ) -> Artifact:
     return Artifact(
         artifact_id=artifact_id,
@@ -355,6 +363,7 @@ def _new_artifact(
         call_id=call_id,
         is_untrusted=is_untrusted,
         owner=owner,
+        account=account,
     )
 
 

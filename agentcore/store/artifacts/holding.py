@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 
 from agentcore.errors import ToolError
 from agentcore.store.artifacts.files import unknown_artifact
-from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact
+from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact, quota_of
 
 _NOT_SENT = 0
 """Stands in place of a message's number until it has one."""
 
 
 def hold_artifacts(
-    artifact_ids: Sequence[str], session_id: str, owner: str | None, limit_bytes: int, connection: sqlite3.Connection
+    artifact_ids: Sequence[str], session_id: str, owner: str | None, quota_bytes: int, connection: sqlite3.Connection
 ) -> list[Artifact]:
     """Hold artifacts for a message that is to be sent; gives what is known of them.
 
@@ -22,14 +22,25 @@ def hold_artifacts(
     rows = [_find(artifact_id, session_id, owner, connection) for artifact_id in artifact_ids]
     held = [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids]
     connection.executemany("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", held)
+    for account in {row.account for row in rows}:
+        _check_held(account, quota_of(account, quota_bytes) // 2, connection)
+    return rows
+
+
+def _check_held(account: str, limit_bytes: int, connection: sqlite3.Connection) -> None:
+    """See that what messages hold leaves room for what calls give.
+
+    Raises:
+        ToolError: `attachments_full`.
+    """
     (taken,) = connection.execute(
         "SELECT coalesce(sum(charged_bytes), 0) FROM artifacts"
-        " WHERE artifact_id IN (SELECT artifact_id FROM artifact_holds)"
+        " WHERE account = ? AND artifact_id IN (SELECT artifact_id FROM artifact_holds)",
+        (account,),
     ).fetchone()
     if taken > limit_bytes:
         message = f"attachments of chats may take {limit_bytes:,} bytes together, and these are more; delete old chats"
         raise ToolError("attachments_full", message, limit_bytes=limit_bytes)
-    return rows
 
 
 def hold_for_message(artifact_ids: Iterable[str], session_id: str, number: int, connection: sqlite3.Connection) -> None:

@@ -1,7 +1,7 @@
 """What is known about each artifact, and the tables that say so; the sum of all stays within the quota."""
 
 import sqlite3
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import structlog
 
@@ -9,12 +9,19 @@ from agentcore.errors import ToolError
 
 log = structlog.get_logger(__name__)
 
-ARTIFACT_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted, owner"
+ARTIFACT_COLUMNS = (
+    "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted, owner, account"
+)
 IS_OWNERS = "(owner = :owner OR session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner))"
 """Holds for the artifacts that somebody has sent, and for those that were made in their sessions."""
 
 # what a small file takes on the disk; charged, so that the quota bounds the number of files too
 _CHARGE_BYTES = 4096
+_OWN_SHARE = 8
+"""A client, a mounted server or another machine may take this part of the user's quota, beside that."""
+_SHARE_OF_OTHERS = 2
+"""All of them together may take this part."""
+_CLIENT = "client:"
 _TEXT_MIMES = frozenset(
     f"application/{kind}" for kind in ("json", "xml", "javascript", "x-ndjson", "yaml", "x-sh", "sql", "toml")
 )
@@ -30,6 +37,7 @@ class Artifact:
         created_at_ms: Milliseconds since 1970.
         is_untrusted: Whether it holds, or may hold, what comes from the open world.
         owner: The credential that sent it; empty: a call has stored it.
+        account: Whose quota it takes: `mcp:NAME`, `client:NAME`, `module:NAME`, `host:NAME`; empty: the user's.
     """
 
     artifact_id: str
@@ -41,6 +49,7 @@ class Artifact:
     call_id: str
     is_untrusted: bool
     owner: str = ""
+    account: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -53,7 +62,7 @@ def too_large(size_bytes: int, quota_bytes: int) -> ToolError:
     """The error for more than all artifacts may take."""
     return ToolError(
         "result_too_large",
-        f"{size_bytes} bytes are more than the {quota_bytes} that all artifacts may take; ask for less",
+        f"{size_bytes} bytes are more than the {quota_bytes} that these artifacts may take; ask for less",
         size_bytes=size_bytes,
         limit_bytes=quota_bytes,
     )
@@ -95,32 +104,90 @@ def newest_artifacts(
     return [(number, Artifact(*row)) for number, *row in found]
 
 
-def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
-    """Enter an artifact and take out as many of the oldest as the quota asks for; gives their ids.
+def quota_of(account: str, quota_bytes: int) -> int:
+    """What the artifacts of one account may take.
 
-    What messages hold stays. It takes half of the quota at most, so that there is room for what calls give.
+    Args:
+        account: As `Artifact.account` has it.
+        quota_bytes: The user's quota.
+    """
+    return quota_bytes // _OWN_SHARE if account else quota_bytes
+
+
+def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
+    """Enter an artifact and remove as many of the oldest as the quotas ask for; returns their ids.
+
+    An account makes room among its own. The accounts of others than the user have a quota together as well, where the
+    one that takes most makes room. The user's artifacts make room for the user's alone.
+
+    What messages hold stays. It takes half of a quota at most, so that there is room for what calls give.
+
+    Raises:
+        ToolError: `result_too_large`: there is no room that can be made.
     """
     charge = charge_of(artifact.size_bytes)
-    excess = used_bytes(connection) + charge - quota_bytes
+    account = artifact.account or client_account(artifact, connection)
+    evicted: list[str] = []
+    own_quota = quota_of(account, quota_bytes)
+    excess = account_bytes(account, connection) + charge - own_quota
+    evicted += _evict(account, excess, artifact, own_quota, connection)
+    others_quota = quota_bytes // _SHARE_OF_OTHERS
+    while account and (excess := _bytes_of_others(connection) + charge - others_quota) > 0:
+        query = (
+            "SELECT account FROM artifact_account_usage WHERE account <> '' AND charged_bytes > 0"
+            " ORDER BY charged_bytes DESC LIMIT 1"
+        )
+        (largest,) = connection.execute(query).fetchone()
+        # one at a time: after it another account may be the largest
+        evicted += _evict(largest, 1, artifact, others_quota, connection)
+    connection.execute(
+        f"INSERT INTO artifacts ({ARTIFACT_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        (*astuple(replace(artifact, account=account)), charge),
+    )
+    return evicted
+
+
+def _evict(
+    account: str, excess_bytes: int, artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection
+) -> list[str]:
+    """Remove the oldest artifacts of an account that nothing holds, until so much room is made; returns their ids."""
     evicted = []
     oldest = connection.execute(
-        "SELECT artifact_id, charged_bytes FROM artifacts WHERE NOT EXISTS"
-        " (SELECT 1 FROM artifact_holds AS held WHERE held.artifact_id = artifacts.artifact_id) ORDER BY number"
+        "SELECT artifact_id, charged_bytes FROM artifacts WHERE account = ? AND NOT EXISTS"
+        " (SELECT 1 FROM artifact_holds AS held WHERE held.artifact_id = artifacts.artifact_id) ORDER BY number",
+        (account,),
     )
-    while excess > 0:
+    while excess_bytes > 0:
         row = oldest.fetchone()
         if row is None:
             raise too_large(artifact.size_bytes, quota_bytes)
         evicted.append(row[0])
-        excess -= row[1]
+        excess_bytes -= row[1]
     oldest.close()
     for artifact_id in evicted:
         remove_artifact(artifact_id, connection)
-    connection.execute(
-        f"INSERT INTO artifacts ({ARTIFACT_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        (*astuple(artifact), charge),
-    )
     return evicted
+
+
+def client_account(artifact: Artifact, connection: sqlite3.Connection) -> str:
+    """The account of the paired client that sent an artifact, or in whose chat it was made; empty: none."""
+    if artifact.owner.startswith(_CLIENT):
+        return artifact.owner
+    query = "SELECT owner FROM chat_sessions WHERE session_id = ?"
+    row = connection.execute(query, (artifact.session_id,)).fetchone()
+    return str(row[0]) if row is not None and row[0].startswith(_CLIENT) else ""
+
+
+def account_bytes(account: str, connection: sqlite3.Connection) -> int:
+    """What an account takes of its quota."""
+    query = "SELECT charged_bytes FROM artifact_account_usage WHERE account = ?"
+    row = connection.execute(query, (account,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _bytes_of_others(connection: sqlite3.Connection) -> int:
+    query = "SELECT coalesce(sum(charged_bytes), 0) FROM artifact_account_usage WHERE account <> ''"
+    return int(connection.execute(query).fetchone()[0])
 
 
 def remove_artifact(artifact_id: str, connection: sqlite3.Connection) -> bool:

@@ -509,6 +509,28 @@ _RESOURCE_INDEXES = (
     """,
 )
 
+_ARTIFACT_ACCOUNTS = (
+    # whose quota it takes: a client's, a mounted server's, another machine's; empty: the user's
+    "ALTER TABLE artifacts ADD COLUMN account TEXT NOT NULL DEFAULT ''",
+    "UPDATE artifacts SET account = owner WHERE owner LIKE 'client:%'",
+    "CREATE INDEX artifacts_by_account ON artifacts (account, number)",
+    "CREATE TABLE artifact_account_usage (account TEXT PRIMARY KEY, charged_bytes INTEGER NOT NULL) STRICT",
+    (
+        "INSERT INTO artifact_account_usage (account, charged_bytes)"
+        " SELECT account, sum(charged_bytes) FROM artifacts GROUP BY account"
+    ),
+    (
+        "CREATE TRIGGER artifact_is_charged_to_account AFTER INSERT ON artifacts BEGIN"
+        " INSERT INTO artifact_account_usage (account, charged_bytes) VALUES (NEW.account, NEW.charged_bytes)"
+        " ON CONFLICT (account) DO UPDATE SET charged_bytes = charged_bytes + excluded.charged_bytes; END"
+    ),
+    (
+        "CREATE TRIGGER artifact_is_credited_to_account AFTER DELETE ON artifacts BEGIN"
+        " UPDATE artifact_account_usage SET charged_bytes = charged_bytes - OLD.charged_bytes"
+        " WHERE account = OLD.account; END"
+    ),
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -535,6 +557,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _USED_TWICE,
     _REPAIR,
     _RESOURCE_INDEXES,
+    _ARTIFACT_ACCOUNTS,
 )
 """The statements of each step, in order."""
 

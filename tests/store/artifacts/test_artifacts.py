@@ -1,5 +1,6 @@
 """Artifacts: kept whole, found by range and by text, within a quota."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,74 @@ async def test_artifact_of_another_is_as_if_it_were_not_there(artifacts: Artifac
         await artifacts.hold([link.artifact_id], "s1", "client:two")
     assert caught.value.type == "artifact_not_found"
     assert await artifacts.hold([link.artifact_id], "s1", None)
+
+
+async def store(artifacts: ArtifactStore, account: str, count: int = 1) -> list[str]:
+    """Store artifacts of 4 KiB; gives their ids."""
+    return [
+        (await artifacts.save(b"x" * 4 * KIB, mime="text/plain", name="a", account=account)).artifact_id
+        for _ in range(count)
+    ]
+
+
+async def are_there(artifacts: ArtifactStore, ids: list[str]) -> list[bool]:
+    """Whether each artifact is still stored."""
+    there = []
+    for artifact_id in ids:
+        try:
+            await artifacts.load(artifact_id)
+            there.append(True)
+        except ToolError:
+            there.append(False)
+    return there
+
+
+@pytest.mark.spec("S7")
+async def test_others_never_evict_what_is_the_users(artifacts: ArtifactStore) -> None:
+    """The user's quota is 64 KiB here, that of each other an eighth, and of all others a half of it."""
+    own = await store(artifacts, "", 16)
+    greedy = await store(artifacts, "mcp:greedy", 20)
+    assert await are_there(artifacts, own) == [True] * 16
+    assert await are_there(artifacts, greedy) == [False] * 18 + [True] * 2
+    # the user's own do
+    own += await store(artifacts, "", 1)
+    assert await are_there(artifacts, own) == [False] + [True] * 16
+    assert await are_there(artifacts, greedy[-2:]) == [True] * 2
+
+
+@pytest.mark.spec("S7")
+async def test_others_share_what_all_of_them_may_take(artifacts: ArtifactStore) -> None:
+    own = await store(artifacts, "", 16)
+    first = [await store(artifacts, f"module:server{number}", 2) for number in range(4)]
+    assert [await are_there(artifacts, ids) for ids in first] == [[True] * 2] * 4
+    late = await store(artifacts, "host:laptop", 1)
+    assert await are_there(artifacts, late) == [True]
+    left = [await are_there(artifacts, ids) for ids in first]
+    assert sum(map(sum, left)) == 7
+    assert await are_there(artifacts, own) == [True] * 16
+    assert await artifacts.used_bytes() == (16 + 8) * 4 * KIB
+
+
+@pytest.mark.spec("S7")
+async def test_artifact_larger_than_the_quota_of_its_account_is_refused(artifacts: ArtifactStore) -> None:
+    data = b"x" * 9 * KIB
+    with pytest.raises(ToolError) as refused:
+        await artifacts.save(data, mime="text/plain", name="a", account="mcp:greedy")
+    assert (refused.value.type, refused.value.context["limit_bytes"]) == ("result_too_large", 8 * KIB)
+    await artifacts.save(data, mime="text/plain", name="a")
+
+
+@pytest.mark.spec("S7")
+async def test_artifacts_of_a_paired_clients_chat_take_its_quota(artifacts: ArtifactStore, database: Database) -> None:
+    def make_session(connection: sqlite3.Connection) -> None:
+        required = [row for row in connection.execute("PRAGMA table_info(chat_sessions)") if row[3] and row[4] is None]
+        values = {row[1]: 0 if row[2] == "INTEGER" else "" for row in required}
+        values |= {"session_id": "s1", "owner": "client:panel"}
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        connection.execute(f"INSERT INTO chat_sessions ({names}) VALUES ({marks})", tuple(values.values()))
+
+    await database.write(make_session)
+    link = await artifacts.save(b"x", mime="text/plain", name="a", session_id="s1")
+    assert (await artifacts.describe(link.artifact_id)).account == "client:panel"
+    other = await artifacts.save(b"x", mime="text/plain", name="a", session_id="s2")
+    assert (await artifacts.describe(other.artifact_id)).account == ""

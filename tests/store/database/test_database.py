@@ -17,8 +17,9 @@ from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
 from agentcore.store.state.errors import DatabaseDamagedError, DatabaseTooNewError
 
 _BEFORE_ORDER = 20
-_BEFORE_HOSTS = 21
 """The schema whose table of seen definitions has a column before one of its key."""
+_BEFORE_HOSTS = 21
+_BEFORE_ACCOUNTS = 25
 
 
 def make_table(connection: sqlite3.Connection) -> None:
@@ -210,6 +211,27 @@ async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_pat
         await chats.change("s1", host="laptop")
     async with Database.open(database_path) as database:
         assert await ChatStore(database).hosts.of("s1") == "laptop"
+
+
+@pytest.mark.spec("S7")
+async def test_artifacts_of_before_there_were_quotas_count_on_who_sent_them(database_path: Path) -> None:
+    """Made by hand, as the version before wrote it."""
+    connection = sqlite3.connect(database_path)
+    run_migrations(connection, 0, _BEFORE_ACCOUNTS)
+    names = "artifact_id, mime, name, size_bytes, charged_bytes, created_at_ms, session_id, call_id, owner"
+    for number, owner in enumerate(("", "page", "client:panel", "client:panel")):
+        row = (f"art_{number:032x}", "text/plain", "a", 1, 4096, 1, "s1", "", owner)
+        connection.execute(f"INSERT INTO artifacts ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    async with Database.open(database_path) as database:
+        query = "SELECT account, charged_bytes FROM artifact_account_usage ORDER BY account"
+        usage = await database.read(lambda connection: connection.execute(query).fetchall())
+        assert usage == [("", 8192), ("client:panel", 8192)]
+        delete = "DELETE FROM artifacts WHERE owner = 'page'"
+        await database.write(lambda connection: connection.execute(delete).rowcount)
+        usage = await database.read(lambda connection: connection.execute(query).fetchall())
+        assert usage == [("", 4096), ("client:panel", 8192)]
 
 
 async def test_new_file_has_what_all_steps_lead_to(tmp_path: Path) -> None:
