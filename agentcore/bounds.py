@@ -263,6 +263,12 @@ DEFINITION_PARTS = 10_000
 MODULE_PARTS = 100_000
 """The same of all tools of one module together."""
 
+REFRESHES_AT_ONCE = 10
+"""So often a module's tools are read again at once, if it says in quick succession that they changed."""
+
+REFRESH_INTERVAL_SECONDS = 10.0
+"""The time between two such readings beyond; what it says meanwhile is one change."""
+
 TOOLS_PER_MODULE = 2_000
 """Tools of one module."""
 

@@ -327,6 +327,7 @@ class Lifecycle:
             task.cancel()
         if refreshes:
             await asyncio.wait(refreshes)
+        record.is_refresh_due = False
         for undo in record.undo:
             undo()
         record.undo.clear()
@@ -420,11 +421,18 @@ class Lifecycle:
                 await self._refresh(record)
 
     def _refresh_later(self, record: ModuleRecord) -> None:
-        if record.state == "ready":
+        if record.state == "ready" and not record.is_refresh_due:
+            record.is_refresh_due = True
             # in no TaskGroup: a module asks for it in the middle of its own code; `_release` ends it, and waits
-            task = asyncio.get_running_loop().create_task(self._refresh(record), name=f"tools:{record.name}")
+            task = asyncio.get_running_loop().create_task(self._refresh_in_turn(record), name=f"tools:{record.name}")
             self._refreshes[task] = record
             task.add_done_callback(self._refreshes.pop)
+
+    async def _refresh_in_turn(self, record: ModuleRecord) -> None:
+        """Read a module's tools again, once for all changes that it reports until its turn comes."""
+        await asyncio.sleep(record.refresh_pace.delay_s(asyncio.get_running_loop().time()))
+        record.is_refresh_due = False
+        await self._refresh(record)
 
     async def _refresh(self, record: ModuleRecord) -> None:
         try:

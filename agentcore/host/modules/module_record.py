@@ -8,9 +8,11 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.api.report import ReadReport
+from agentcore.bounds import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
 from agentcore.host.containment import ModuleLogin, ModuleRequirement
 from agentcore.host.declarations.hosted_names import name_for_people
 from agentcore.host.declarations.manifest import Manifest
+from agentcore.pace import Pace
 from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 
@@ -151,6 +153,8 @@ class ModuleRecord:
         loop_holds: When its code has held the event loop.
         calls: The ids of its calls that run.
         undo: What to call when it stops: routes, subscriptions.
+        refresh_pace: How often its tools are read again.
+        is_refresh_due: True while it is known that its tools changed, and they have not been read since.
     """
 
     name: str
@@ -186,6 +190,8 @@ class ModuleRecord:
     reload_error: str = ""
     fingerprint: str = ""
     is_change_known: bool = False
+    refresh_pace: Pace = field(default_factory=lambda: Pace(REFRESHES_AT_ONCE, REFRESH_INTERVAL_SECONDS))
+    is_refresh_due: bool = False
     source_dirs: tuple[str, ...] = ()
     ready_order: int = 0
     started_ms: float = 0.0

@@ -1,6 +1,8 @@
 """Servers of the tests, mounted in the real host."""
 
 import asyncio
+import contextlib
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -128,3 +130,28 @@ async def answering():
     yield start
     for runner in runners:
         await runner.cleanup()
+
+
+class Memory:
+    """How much more memory this process ever had since then; 0 where the system does not say."""
+
+    def __init__(self) -> None:
+        self._before: int | None = None
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # the most is from now on
+            self._before = self._mib("VmRSS")
+
+    def grown_mib(self) -> int:
+        """The most beyond what was used at first, in MiB."""
+        return 0 if self._before is None else self._mib("VmHWM") - self._before
+
+    def _mib(self, name: str) -> int:
+        found = re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())
+        assert found is not None
+        return int(found[1]) // 1024
+
+
+@pytest.fixture
+def measure_memory() -> type[Memory]:
+    """Begin to measure memory: `measure_memory().grown_mib()`."""
+    return Memory

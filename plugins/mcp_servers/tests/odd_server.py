@@ -178,6 +178,7 @@ if WAY == "once" and Path("begun").exists():
 if WAY == "once":
     Path("begun").touch()
 
+fickle = 0
 for line in sys.stdin:
     asked = json.loads(line)
     match asked.get("method"):
@@ -201,6 +202,12 @@ for line in sys.stdin:
             send(
                 {"id": asked["id"], "result": {"tools": found, "nextCursor": "1" if WAY == "circling" else str(number)}}
             )
+        case "tools/list" if WAY == "fickle":  # it is other at once, and says so
+            fickle += 1
+            send({"id": asked["id"], "result": {"tools": [*ONE, {"name": f"tool_{fickle}", "inputSchema": OBJECT}]}})
+            sys.stderr.write("It was asked for its tools.\n")
+            sys.stderr.flush()
+            send(CHANGED)
         case "tools/list":
             sys.stderr.write("It was asked for its tools.\n")
             send({"id": asked["id"], "result": {"tools": TOOLS.get(WAY, ONE)}})

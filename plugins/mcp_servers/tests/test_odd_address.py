@@ -3,8 +3,6 @@
 import contextlib
 import gzip
 import json
-import re
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -153,24 +151,8 @@ SAID = {
 }
 
 
-class Memory:
-    """How much more memory this process ever had since then; 0 where the system does not say."""
-
-    def __init__(self):
-        self._before = None
-        with contextlib.suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # the most is from now on
-            self._before = self._mib("VmRSS")
-
-    def grown_mib(self):
-        return 0 if self._before is None else self._mib("VmHWM") - self._before
-
-    def _mib(self, name):
-        return int(re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())[1]) // 1024
-
-
 @pytest.mark.parametrize("way", WRONG)
-async def test_a_wrong_answer_ends_its_call_and_the_next_one_is_answered(mount, answering, way):
+async def test_a_wrong_answer_ends_its_call_and_the_next_one_is_answered(mount, answering, measure_memory, way):
     calls = []
 
     async def answer(request, asked):
@@ -180,7 +162,7 @@ async def test_a_wrong_answer_ends_its_call_and_the_next_one_is_answered(mount, 
     is_waited_for = way == "an answer to nobody"
     limit_s = 5 if is_waited_for else 60
     host = await mount({"url": await answering(answer), "agentcore": {"timeout_s": limit_s}})
-    memory = Memory()
+    memory = measure_memory()
     outcome = await host.outcome("example_go")
     assert not outcome.ok
     assert outcome.error.type == ("timeout" if is_waited_for else "server_refused")
@@ -191,7 +173,7 @@ async def test_a_wrong_answer_ends_its_call_and_the_next_one_is_answered(mount, 
     assert len(calls) == 2
 
 
-async def test_an_endless_event_of_an_older_server_is_no_answer(mount, unused_tcp_port):
+async def test_an_endless_event_of_an_older_server_is_no_answer(mount, unused_tcp_port, measure_memory):
     async def serve(request):
         response = await stream(request, b"event: endpoint\ndata: /messages\n\n", b"data: ")
         with contextlib.suppress(OSError):
@@ -208,7 +190,7 @@ async def test_an_endless_event_of_an_older_server_is_no_answer(mount, unused_tc
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", unused_tcp_port).start()
-    memory = Memory()
+    memory = measure_memory()
     block = {"type": "sse", "url": f"http://127.0.0.1:{unused_tcp_port}/sse"}
     host = await mount(block, is_failure_expected=True)
     assert "byte limit" in host.host.modules.get("mcp_example").reason

@@ -1,6 +1,7 @@
 """Servers that are commands, in the real host."""
 
 import asyncio
+import contextlib
 import sys
 from pathlib import Path
 
@@ -145,6 +146,43 @@ async def test_a_server_that_says_again_and_again_that_it_is_other_is_read_a_few
     record = host.host.modules.get("mcp_example")
     await wait_until(lambda: [tool.definition.name for tool in record.withheld] == ["example_last"])
     assert (await record.report()).log.count("asked for its tools") < 50
+
+
+async def rows_of(host):
+    """How many rows the record has."""
+    await host.host.store.record.flush()
+    return (await host.host.store.record.page())[0].seq
+
+
+async def test_a_server_that_is_other_each_time_that_it_is_read_is_read_at_a_pace(mount, odd):
+    host = await mount(odd("fickle"))
+    record = host.host.modules.get("mcp_example")
+
+    async def reads():
+        return (await record.report()).log.count("asked for its tools")
+
+    async with asyncio.timeout(10):
+        while await reads() < 10:
+            await asyncio.sleep(0.01)
+    for _ in range(50):
+        assert await text_of(host, "example_go") == "done"
+    assert await reads() <= 13
+
+
+@pytest.mark.more
+async def test_flood_of_changes_fills_no_record_and_holds_up_nobody(mount, odd, measure_memory):
+    host = await mount(odd("fickle"))
+    memory = measure_memory()
+    calls = 0
+    began = await rows_of(host)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(10):
+            while True:
+                assert await text_of(host, "example_go") == "done"
+                calls += 1
+    assert calls > 100
+    assert await rows_of(host) - began - calls < 40
+    assert memory.grown_mib() < 100
 
 
 async def test_nobody_waits_for_a_server_that_is_started_again_much_later(mount, odd, monkeypatch):

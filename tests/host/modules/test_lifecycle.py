@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from agentcore.api import ToolError
+from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from agentcore.host.approvals import Verdict
+from agentcore.pace import Pace
 
 GOOD = '''
 from agentcore.api import Module, tool
@@ -292,6 +293,41 @@ async def test_settings_reach_the_module(make_host):
     )
     host = await make_host(files={"good": source}, modules=["good"], config={"good": {"port": 7}})
     assert await text_of(host, "good") == "7"
+
+
+class Restless(Module):
+    """Says again and again that its tools changed."""
+
+    name = "restless"
+    reads = 0
+
+    def get_tool_definitions(self):
+        self.reads += 1
+        return super().get_tool_definitions()
+
+    @tool
+    async def change(self, times: int) -> int:
+        """Say so, a number of times."""
+        before = self.reads
+        for _ in range(times):
+            self.runtime.tools_changed()
+            await asyncio.sleep(0.001)
+        return self.reads - before
+
+
+async def test_tools_that_change_without_end_are_read_a_few_times_and_then_once_more(make_host):
+    module = Restless()
+    host = await make_host(module)
+    module_record = host.modules.records["restless"]
+    module_record.refresh_pace = Pace(3, 1.0)
+    started = module.reads
+    outcome = await host.call(CallRequest("change", {"times": 300}, Principal("cli")))
+    assert 3 <= outcome.unwrap().data <= 5
+    async with asyncio.timeout(10):
+        while module_record.is_refresh_due:
+            await asyncio.sleep(0.01)
+    assert module.reads - started > outcome.unwrap().data
+    assert module.reads - started <= 6
 
 
 @pytest.mark.spec("M5")

@@ -19,6 +19,7 @@ from agentcore.api import (
     Confinement,
     Folder,
     Module,
+    Pace,
     Report,
     Runtime,
     Sandbox,
@@ -57,6 +58,8 @@ _NEWS = (
 )
 """After these, what the server offers is read again."""
 _NEWS_SECONDS = 60.0
+_NEWS_AT_ONCE = 10
+_NEWS_INTERVAL_SECONDS = 10.0
 _SAID = 100
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = (
@@ -92,6 +95,7 @@ class McpServer(Module):
         self._said: deque[str] = deque(maxlen=_SAID)
         self._is_away = False
         self._is_other = False
+        self._news_pace = Pace(_NEWS_AT_ONCE, _NEWS_INTERVAL_SECONDS)
         self._reading: asyncio.Task[None] | None = None
         self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
 
@@ -298,6 +302,8 @@ class McpServer(Module):
     async def _read_news(self) -> None:
         """Read what is other now, once for all that was told meanwhile: a server tells as often as it likes."""
         while self._is_other:
+            # a server may say so each time that it is read
+            await asyncio.sleep(self._news_pace.delay_s(asyncio.get_running_loop().time()))
             self._is_other = False
             try:
                 async with asyncio.timeout(_NEWS_SECONDS):
