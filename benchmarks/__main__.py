@@ -26,6 +26,7 @@ NAMES = (
     "browser_preview",
     "ui_page",
     "page_chat",
+    "large_inputs",
 )
 
 
