@@ -16,6 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.host.approvals.definition_review import DefinitionReview
 from agentcore.host.approvals.host_pairings import HostPairings
+from agentcore.host.approvals.instruction_review import InstructionReview
 from agentcore.host.approvals.pairings import Pairings
 from agentcore.host.approvals.policy_changes import PolicyChanges
 from agentcore.host.approvals.queue import ApprovalQueue
@@ -162,6 +163,7 @@ class Host:
             places=self.places,
         )
         self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
+        self.instruction_review = InstructionReview(store.seen_definitions, self.policy_changes)
         self.events.subscribe("policy.decided", self._on_policy_decided)
         self.events.subscribe("tools.changed", lambda event: self.approvals.restore_away(self._definition_of))
         lifecycle = Lifecycle(
@@ -220,6 +222,7 @@ class Host:
                 await host.sources.restore()
                 await host.definition_review.restore()
                 await host.resources.indexes.restore()
+                await host.instruction_review.restore()
                 if places is not None:
                     places.attach(host)
                 host._watchdog.start()

@@ -13,6 +13,8 @@ Verdict = Literal["accepted", "refused"]
 class SeenRow(NamedTuple):
     """A person's word on one definition; of each tool the last one of each kind counts.
 
+    Texts of instruction files are here as well, under a key that no module's name can be, by their paths.
+
     Args:
         definition: The whole of it, as it was shown.
         verdict: What was said.

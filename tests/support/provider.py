@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from agentcore.chat.system.sources import read_sources
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 
@@ -194,6 +195,14 @@ def pieces(text: str, size: int = 8) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
+async def accept_instructions(host: Any) -> None:
+    """Accept, as the user does, the instruction files that are in the working folder of a host now."""
+    await read_sources(host)
+    for change in host.policy_changes.waiting:
+        if change.proposal.kind == "instructions":
+            await host.policy_changes.decide(change.change_id, approved=True, by="test")
+
+
 @dataclass
 class Talk:
     """A client of the chat."""
@@ -205,6 +214,10 @@ class Talk:
     def host(self) -> Any:
         """The host behind the server."""
         return self.client.running.host
+
+    async def accept_instructions(self) -> None:
+        """Accept, as the user does, the instruction files that are in the working folder now."""
+        await accept_instructions(self.host)
 
     async def post(self, message: Any = "hello", **body: Any) -> list[dict[str, Any]]:
         """The events that answer one request."""

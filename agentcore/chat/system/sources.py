@@ -17,7 +17,7 @@ class SystemSources(NamedTuple):
     Args:
         roots: The workspace roots; relative paths begin in the first.
         system: The machine's system.
-        folder: Instructions that lie in the first root.
+        folder: Instructions that are in the first root, as the user has accepted them.
         today: The day, and the machine's time zone.
     """
 
@@ -29,13 +29,25 @@ class SystemSources(NamedTuple):
 
 async def read_sources(host: Host) -> SystemSources:
     """Read what there is now: once for a turn, so that all its requests begin with the same bytes."""
-    return await asyncio.to_thread(_read, host)
+    found = await asyncio.to_thread(_read, host)
+    return found._replace(folder=_choose_accepted(host, found))
 
 
 def _read(host: Host) -> SystemSources:
     roots = [str(root) for root in host.workspace.roots]
     today = f"{datetime.now().astimezone():%A, %Y-%m-%d (%Z)}"
     return SystemSources(roots, _system(), read_folder_texts(host.workspace), today)
+
+
+def _choose_accepted(host: Host, found: SystemSources) -> Sequence[FolderText]:
+    """The instructions of the folder as the user has accepted them; what is new or has changed is proposed."""
+    files = {f"{found.roots[0]}/{file.name}": file for file in found.folder}
+    accepted = host.instruction_review.choose_texts({path: file.text for path, file in files.items()})
+    return [
+        file if file.text == accepted[path] else FolderText(file.name, accepted[path])
+        for path, file in files.items()
+        if path in accepted
+    ]
 
 
 @cache

@@ -3,6 +3,8 @@
 import pytest
 from playwright.async_api import expect
 
+from tests.support.provider import accept_instructions
+
 PHONE = {"width": 390, "height": 844}
 
 
@@ -32,6 +34,7 @@ async def test_person_sees_the_parts_before_the_first_message_and_leaves_one_out
     """What was written stays in its box, and what is said then is told as it was shown."""
     chat = await open_chat(config={"agents": {"default": {"instructions": "Be brief."}}}, roots=folder(tmp_path))
     await chat.box.fill("hello")
+    await accept_instructions(chat.ui.host)
     told = await open_told(chat)
     await told.get_by_label("Show the text: AGENTS.md").click()
     await expect(told.get_by_text("Use tabs.")).to_be_visible()
@@ -59,6 +62,7 @@ async def test_person_sees_the_parts_before_the_first_message_and_leaves_one_out
 async def test_it_is_accessible_and_nothing_runs_over_on_a_phone(open_chat, axe_problems, tmp_path):
     roots = folder(tmp_path, f"# Rules\n{'long-word-' * 60}\n" + "Keep lines short.\n" * 2000)
     chat = await open_chat(viewport=PHONE, locale="zh-CN", roots=roots)
+    await accept_instructions(chat.ui.host)
     told = await open_told(chat, "告诉模型的内容")
     await told.get_by_label("显示文本: AGENTS.md").click()
     assert await axe_problems(chat.page) == []

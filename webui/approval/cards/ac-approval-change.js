@@ -32,15 +32,18 @@ export class AcApprovalChange extends Localized(LitElement) {
     const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject)}) : `${change.kind} ${visibleText(change.subject)}`;
     const isOffer = change.kind === 'definitions';
     const isInstallation = change.kind === 'install';
+    const isInstructions = change.kind === 'instructions';
+    const warning = isOffer ? 'approval.offerText' : isInstallation ? 'approval.installText' : isInstructions ? 'approval.instructionsText' : 'approval.changeText';
+    const askedBy = isOffer ? t('approval.offeredBy', {name: visibleText(change.subject)}) : isInstructions ? t('approval.instructionsBy') : requesterText(change.askedBy);
     return html`
       <article class="grave" aria-labelledby="heading">
         <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
-        <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t(isOffer ? 'approval.offerText' : isInstallation ? 'approval.installText' : 'approval.changeText')}</span></div>
+        <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t(warning)}</span></div>
         <div class="seen">${END}
         ${change.diff.map(({text}) => partsOf(text).map(diffPart))}
         <dl class="facts">
           ${change.paths.length ? html`<div><dt>${t('approval.changes')}</dt><dd>${change.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)}</dd></div>` : nothing}
-          <div><dt>${t('approval.askedBy')}</dt><dd>${isOffer ? t('approval.offeredBy', {name: visibleText(change.subject)}) : requesterText(change.askedBy)}</dd></div>
+          <div><dt>${t('approval.askedBy')}</dt><dd>${askedBy}</dd></div>
         </dl>
         ${END}</div>
         <ac-approval-actions .yes=${t(isInstallation ? 'approval.install' : 'approval.apply')} .no=${t(isInstallation ? 'approval.decline' : 'approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
