@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 _FREEZE_ROUNDS = 50
 _COMMAND_CHARS = 200
+_SLEEPING = frozenset((b"S", b"I", b"T", b"t", b"Z"))
+"""States of proc(5) in which a thread does nothing; one that waits for a disk (`D`) is amid a call of the system."""
 _HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")  # noqa: PTH110
 
 
@@ -45,6 +47,30 @@ def birth_of(pid: int) -> str:
         fields = file.read().rpartition(b")")[2].split()
         return "" if fields[0] == b"Z" else fields[19].decode()
     return ""
+
+
+def read_rest(root: int) -> frozenset[tuple[int, str, str]] | None:
+    """How often each thread below a process was given the processor so far, where all of them sleep.
+
+    Two equal results say that none of them has run in between: whoever wakes up and sleeps again has changed its count.
+
+    Returns:
+        Thread id, birth and counts of each; None: one of them runs, or the system does not say.
+    """
+    found: set[tuple[int, str, str]] = set()
+    try:
+        for pid in below(root):
+            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:  # noqa: PTH123
+                    fields = file.read().rpartition(b")")[2].split()
+                with open(f"/proc/{pid}/task/{thread}/status", "rb") as file:  # noqa: PTH123
+                    counts = b" ".join(line for line in file.read().split(b"\n") if b"ctxt_switches" in line)
+                if fields[0] not in _SLEEPING or not counts:
+                    return None
+                found.add((int(thread), fields[19].decode(), counts.decode()))
+    except OSError:  # one has ended meanwhile
+        return None
+    return frozenset(found)
 
 
 def below(root: int) -> list[int]:

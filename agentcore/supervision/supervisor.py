@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from agentcore.errors import AgentcoreError
 from agentcore.files.folder import Folder
+from agentcore.supervision.descendants import read_rest
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorded_output import Recording
 
@@ -92,6 +93,10 @@ class SupervisedProcess:
     def on_over(self, callback: Callable[[], None]) -> None:
         """Have a function called, in the event loop, when nothing is left."""
         self._over.add_done_callback(lambda _: callback())
+
+    def read_rest(self) -> frozenset[tuple[int, str, str]] | None:
+        """See `descendants.read_rest`: equal results say that nothing of it has run in between. Reads /proc."""
+        return read_rest(self._keeper) if self._keeper else None
 
     async def wait_for_recording(self) -> None:
         """Wait until the streams that are recorded have ended, which they may not do if somebody else holds them."""

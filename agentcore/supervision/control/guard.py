@@ -62,12 +62,14 @@ class ConfinedRun:
         hold: What the kernel has to keep from it.
         spared: Paths that it may change freely.
         quarantined: What was quarantined since it began.
+        process: It, once it has started.
     """
 
     module: str
     hold: Hold
     spared: frozenset[str]
     quarantined: list[Quarantined] = field(default_factory=list)
+    process: SupervisedProcess | None = None
 
 
 class _Kept(BaseModel):
@@ -87,7 +89,8 @@ class ControlFiles:
 
     There is one for all modules of a process: a program of one module is judged by what another one's does, too.
     While none runs, what is there is trusted: the user, or a call that they approved, has put it there. What appears
-    or changes while one runs counts as its doing, unless the kernel kept it from that. A look takes place before each
+    or changes while one runs counts as its doing, unless the kernel kept it from that, or every program slept from
+    before the last look until after this one, as servers do between two requests. A look takes place before each
     program starts, every few seconds while one runs, and at its end, before its result is given and before anything
     else starts.
 
@@ -115,6 +118,7 @@ class ControlFiles:
         self._ending: dict[asyncio.Task[list[Quarantined]], str] = {}
         self._watching: asyncio.Task[None] | None = None
         self._limits: dict[str, str] = {}
+        self._rest: frozenset[object] | None = None
         self._written = ""
         self.newest: deque[Quarantined] = deque(maxlen=REPORTED_KEPT)
         """What was quarantined last, the newest at the end."""
@@ -160,6 +164,7 @@ class ControlFiles:
 
     def watch(self, run: ConfinedRun, process: SupervisedProcess) -> "asyncio.Task[list[Quarantined]]":
         """Look as soon as nothing of a program is left, whoever waits for it."""
+        run.process = process
 
         async def look() -> list[Quarantined]:
             await process.wait()
@@ -308,9 +313,8 @@ class ControlFiles:
 
     def _adopt(self) -> None:
         with self._in_thread:
-            found, entries = self._look()
-            self._take(found, entries)
-            self._known.closed.update(found.closed)
+            self._rest = None
+            self._trust(*self._look())
 
     def _plan(self, spared: frozenset[str]) -> Hold:
         """What to keep from a program that is about to start."""
@@ -327,8 +331,42 @@ class ControlFiles:
         known.guarded = found.guarded
         known.git = found.git
 
+    def _trust(self, found: Found, entries: dict[str, Entry]) -> None:
+        self._take(found, entries)
+        self._known.closed.update(found.closed)
+
+    def _trust_if_rested(self, rest: frozenset[object] | None) -> bool:
+        """Trust what is there if no program has run since the last look; True when that is so.
+
+        Args:
+            rest: What `_read_rest` gave before the last look.
+        """
+        if rest is None or self._rest != rest or not self._is_settled:
+            return False
+        led = self._led
+        found, entries = self._look()
+        if self._read_rest() != rest:
+            self._led = led
+            return False
+        self._trust(found, entries)
+        return True
+
+    def _read_rest(self) -> frozenset[object] | None:
+        """What two equal results of say that no program has run in between; None: one runs."""
+        found: set[object] = set()
+        for run in self._runs:
+            rest = None if run.process is None else run.process.read_rest()
+            if rest is None:
+                return None
+            found |= rest
+        return frozenset(found)
+
     def _judge_in_thread(self) -> list[Quarantined]:
         with self._in_thread:
+            last = self._rest
+            self._rest = self._read_rest()
+            if self._trust_if_rested(last):
+                return []
             return self._quarantine(frozenset().union(*(run.spared for run in self._runs)))
 
     def _quarantine(self, spared: frozenset[str]) -> list[Quarantined]:

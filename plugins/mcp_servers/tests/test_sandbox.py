@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import wait_until
+
 pytestmark = pytest.mark.usefixtures("bubblewrap")
 
 
@@ -96,6 +98,28 @@ async def test_configuration_that_has_git_run_something_is_taken_out_of_a_reposi
     config = (root / "later/.git/config").read_text()
     assert "fsmonitor" not in config
     assert "name = me" in config
+
+
+@pytest.mark.in_server("looks into the guard in the server")
+async def test_what_the_user_changes_while_a_server_waits_for_requests_stays(mount, plain, tmp_path, monkeypatch):
+    monkeypatch.setattr("agentcore.supervision.control.guard.LOOK_SECONDS", 0.1)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "AGENTS.md").write_text("as it was")
+    host = await mount(plain(sandbox="require"), roots=[root])
+    guard = host.host.control_files
+    await wait_until(lambda: guard._rest is not None)  # it sleeps, and was looked at so
+    (root / "mine").mkdir()
+    (root / "mine/CLAUDE.md").write_text("of the user")
+    (root / "new.md").write_text("edited")
+    (root / "new.md").rename(root / "AGENTS.md")  # as editors save
+    await wait_until(lambda: str(root / "mine/CLAUDE.md") in guard._known.entries)
+    await text_of(host, "example_shell", path=str(root), command="echo planted > mine/CLAUDE.md; echo x > .envrc")
+    event = await host.events.wait_for("workspace.quarantined")
+    # the folder is the user's, and no server's
+    await wait_until(lambda: (root / "mine/CLAUDE.md").read_text() == "of the user")
+    assert (root / "AGENTS.md").read_text() == "edited"
+    assert {file["path"] for file in event["files"]} <= {".envrc", "mine/CLAUDE.md"}
 
 
 async def test_what_cannot_all_be_pinned_is_reported(mount, plain, tmp_path):

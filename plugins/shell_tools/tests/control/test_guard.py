@@ -229,6 +229,21 @@ async def test_file_that_is_not_held_from_a_command_beside_another_one_is_judged
     await host.call("bash_kill", process_id=started.data["process_id"])
 
 
+@pytest.mark.in_server("makes a bound of the guard another one")
+async def test_what_a_command_does_after_it_has_slept_for_long_is_its_doing(host, root, monkeypatch):
+    monkeypatch.setattr("agentcore.supervision.control.guard.LOOK_SECONDS", 0.05)
+    guard = host.host.control_files
+    command = "until test -e go; do sleep 0.7; done; echo x > .envrc; sleep 600"
+    started = await host.call("bash", command=command, background=True)
+    await wait_until(lambda: guard._rest is not None)
+    (root / ".bashrc").write_text("of the user")
+    await wait_until(lambda: str(root / ".bashrc") in guard._known.entries)
+    (root / "go").touch()
+    await wait_until((root / f".envrc{_ASIDE}").exists)
+    assert (root / ".bashrc").read_text() == "of the user"
+    await host.call("bash_kill", process_id=started.data["process_id"])
+
+
 async def test_command_waits_for_the_look_at_the_one_before(host, root):
     first = asyncio.create_task(host.call("bash", command="echo x > .envrc"))
     await first
