@@ -1,6 +1,7 @@
 """The shell tools in process: a flood of output against `cat >/dev/null`, and what it does to the event loop."""
 
 import asyncio
+import shutil
 import statistics
 import tempfile
 import time
@@ -16,6 +17,8 @@ _MEGABYTES = 500
 _ROUNDS = 5
 _TICK_SECONDS = 0.001
 _PROCESSES = 50
+_FOLDERS = 14_000
+_COMMANDS = 40
 
 
 def run() -> list[Row]:
@@ -28,7 +31,8 @@ async def _measure(folder: Path) -> list[Row]:
     root = folder / "workspace"
     write_flood(root / "flood.txt")
     async with calling(folder, "shell_tools", {"sandbox": "off"}) as call:
-        return [*await _flood(root, call), await _start(call)]
+        rows = [*await _flood(root, call), await _start(call)]
+    return [*rows, await measure_large_workspace(folder)] if shutil.which("bwrap") else rows
 
 
 def write_flood(path: Path) -> None:
@@ -93,6 +97,21 @@ async def _start(call: Any) -> Row:
         await asyncio.gather(*(process.wait() for process in processes))
 
     return Row(f"{_PROCESSES} commands at once, against bash alone", *await alternate_async(ours, floor, _ROUNDS), None)
+
+
+async def measure_large_workspace(folder: Path) -> Row:
+    """Measure `true` in the sandbox over a workspace of many folders, against one over an empty workspace."""
+    large = folder / "large"
+    empty = folder / "empty"
+    for number in range(_FOLDERS):
+        (large / "workspace" / str(number % 120) / str(number)).mkdir(parents=True)
+    empty.mkdir()
+    settings = {"sandbox": "require"}
+    async with calling(large, "shell_tools", settings) as in_large, calling(empty, "shell_tools", settings) as in_empty:
+        times = await alternate_async(
+            lambda: in_large("bash", command="true"), lambda: in_empty("bash", command="true"), _COMMANDS, warm_up=2
+        )
+    return Row(f"`true` in a workspace of {_FOLDERS:,} folders, against an empty one", *times, 1.3)
 
 
 class _Lateness:
