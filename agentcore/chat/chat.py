@@ -20,8 +20,9 @@ from agentcore.chat.setup import ModelSetup
 from agentcore.chat.system_message import SystemMessages
 from agentcore.chat.texts import text
 from agentcore.chat.tool_chat import ToolChat
-from agentcore.chat.turn.call_answers import CallAnswers, is_expired
+from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.prompts import page_source
+from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
@@ -62,6 +63,7 @@ class Chat:
         host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
+            host.events.subscribe("approval.withdrawn", self._notice_withdrawal),
             host.events.subscribe("stop.changed", self._notice_stop),
         )
         if host.config.approvals.api_token:
@@ -82,6 +84,10 @@ class Chat:
         for request, verdict in self._host.approvals.unused:
             said = {"callId": request.call_id, "approved": verdict.approved, "by": verdict.by}
             self._turns.spawn(self._take_decision(request.session_id, said), request.session_id)
+        for session_id, call_id in await self._chats.asked_calls():
+            # what the queue could not take back (its tool is gone) can be answered by nobody
+            if self._host.approvals.find(call_id) is None and not self._host.approvals.is_away(call_id):
+                self._turns.spawn(self._end_withdrawn(session_id, call_id), session_id)
         for session_id in await self._chats.cut_off():
             log.info("session_resumed", session_id=session_id)
             stream = self._turns.stream(session_id)
@@ -101,7 +107,6 @@ class Chat:
         """End all turns as a restart does: they go on afterwards. May be called twice."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
-        self.queue.close()
         await self._turns.close()
         self._host.conversation.chat = None
 
@@ -305,10 +310,6 @@ class Chat:
         call = await self._chats.find_call(session_id, tool_id)
         if call is None:
             return ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
-        if call.state == "waiting" and is_expired(call):
-            return ToolError(
-                "approval_expired", f"call {tool_id!r} waited too long; send a new message", toolId=tool_id
-            )
         return _answered(tool_id)
 
     async def _keep_context(self, body: ChatBody) -> None:
@@ -340,6 +341,24 @@ class Chat:
         if await self._chats.move(session_id, call.tool_id, "waiting", after, answered_by=said["by"]):
             stream = self._turns.stream(session_id)
             await self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
+
+    def _notice_withdrawal(self, event: Event) -> None:
+        if event.session_id is not None:
+            work = self._end_withdrawn(event.session_id, event.data["callId"])
+            self._turns.spawn(work, event.session_id)
+
+    async def _end_withdrawn(self, session_id: str, call_id: str) -> None:
+        """End a call that was cancelled while it waited, and go on: nobody can answer it any more."""
+        if await self._chats.call_of_host(call_id) is None:
+            return
+        stream = self._turns.stream(session_id)
+        # a turn that withdraws a call itself also gives it its end, before it lets go of the session
+        async with self._turns.holding(session_id):
+            call = await self._chats.call_of_host(call_id)
+            if call is None:
+                return
+            await StoppedTurn(self._host, stream).settle_call(call)
+        await self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
 
     def _notice_stop(self, event: Event) -> None:
         if event.data["stopped"]:

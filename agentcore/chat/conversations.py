@@ -187,12 +187,8 @@ class Conversations:
         """
         await self._find(session_id)
         await self._turns.stopped(session_id)
-        for call in await self._chats.open_calls(session_id):
-            if (pending := self._host.approvals.find(call.call_id)) is not None:
-                await pending.withdraw()
-        await self._host.tabs.end_session(session_id)
         await self._chats.delete(session_id)
-        await self._host.policy.forget_session(session_id)
+        await self._host.end_session(session_id)
         self._publish(session_id, "session.deleted", {})
 
     # -- going on --------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """What a person says in a session: it begins a turn where none goes on, else it waits for its own or joins the one."""
 
-import asyncio
 import secrets
 import time
 from functools import partial
@@ -12,7 +11,6 @@ from agentcore.chat.session.queue import queue_view, tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import QueueView
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.call_answers import is_expired
 from agentcore.chat.turn.turns import Turns, Work
 from agentcore.errors import ToolError
 from agentcore.host import Host
@@ -24,7 +22,7 @@ SentState = Literal["started", "queued", "steering"]
 
 
 class MessageQueue:
-    """The messages of persons, from when they are sent until a turn takes them. Closed before the turns are.
+    """The messages of persons, from when they are sent until a turn takes them.
 
     Args:
         host: Keeps them.
@@ -33,14 +31,7 @@ class MessageQueue:
 
     def __init__(self, host: Host, turns: Turns) -> None:
         self._host, self._chats, self._turns = host, host.store.chats, turns
-        self._timers: dict[str, asyncio.TimerHandle] = {}
         turns.on_rest = self._advance_soon
-
-    def close(self) -> None:
-        """Let nothing go out any more; what waits is kept."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
 
     # -- for persons -----------------------------------------------------------------------------------------------
 
@@ -165,8 +156,6 @@ class MessageQueue:
 
     async def _advance(self, session_id: str) -> None:
         """Let the next message go out, if nothing keeps it."""
-        if (timer := self._timers.pop(session_id, None)) is not None:
-            timer.cancel()
         while True:
             live = self._turns.live.get(session_id)
             has_begun = await self._turns.begin_if(session_id, partial(self._choose_next, session_id))
@@ -209,16 +198,8 @@ class MessageQueue:
         return await self._turns.carry(turn, session_id)
 
     async def _is_waiting(self, session_id: str) -> bool:
-        """Whether calls wait that can still be answered; what waits for them goes on when their time is over."""
-        waiting = [call for call in await self._chats.open_calls(session_id) if call.state == "waiting"]
-        left = [call.expires_at_ms for call in waiting if not is_expired(call)]
-        if left and None not in left:
-            delay_s = max(each or 0 for each in left) / 1000 - time.time()
-            loop = asyncio.get_running_loop()
-            if (timer := self._timers.pop(session_id, None)) is not None:
-                timer.cancel()
-            self._timers[session_id] = loop.call_later(delay_s, self._advance_soon, session_id)
-        return bool(left)
+        """True while calls of the session wait for an answer."""
+        return any(call.state == "waiting" for call in await self._chats.open_calls(session_id))
 
     # -- telling ---------------------------------------------------------------------------------------------------
 

@@ -90,6 +90,11 @@ EVENT_TYPES = (
     EventType("resource.error", "resourceId, …", "What went wrong with a resource, as its module says it."),
     EventType("tabs.changed", "", "The list of tabs should be read anew."),
     EventType("approval.requested", "callId, tool, expiresAt", "A call waits for a person."),
+    EventType(
+        "approval.changed",
+        "callId, changes",
+        "A call that waits is another one now and is asked about again; `changes`: `tool`, `target`, `rules`.",
+    ),
     EventType("approval.decided", "callId, approved, by", "A person has decided on a call."),
     EventType("approval.withdrawn", "callId", "Nobody wants a call any more that waited for a person."),
     EventType(

@@ -148,6 +148,7 @@ class Host:
             explain=self._explain,
         )
         self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
+        self.approvals.look_again = self.call_review.look_again
         self._completion = Completion()
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
         services = HostServices(
@@ -342,6 +343,12 @@ class Host:
         self.calls.stopped = None
         self.definition_review.ask_again()
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
+
+    async def end_session(self, session_id: str) -> None:
+        """End what belongs to a session: calls that wait, resources that do not keep running, what it was granted."""
+        await self.approvals.end_session(session_id)
+        await self.tabs.end_session(session_id)
+        await self.policy.forget_session(session_id)
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
         """End what a paired client may do, at once and for good: its calls, and what it has allowed for later.

@@ -181,7 +181,7 @@ async def test_progress_and_output_are_told(shared_host):
 async def test_cancelled_call_is_cancelled_in_its_process(shared_host):
     call = asyncio.create_task(shared_host.outcome("wait"))
     told = await shared_host.events.wait_for("call.progress", message="waits")
-    shared_host.host.calls.cancel(told["callId"], Principal("cli"))
+    await shared_host.host.calls.cancel(told["callId"], Principal("cli"))
     assert (await call).error.type == "cancelled"
     assert (shared_host.host.state.data_dir("faraway") / "cancelled").read_text() == "yes"
 

@@ -24,7 +24,7 @@ import {readMessages} from './sse.js';
  * @property {string} [host]  on another machine, to which it goes
  * @property {string} [callId]  of a call that waited for approval and is sent again
  * @property {(progress: {callId: string, fraction?: number, message?: string}) => void} [onProgress]
- * @property {(approval: {callId: string, expiresAt: number, reason: string}) => void} [onApproval]  it waits for a person
+ * @property {(approval: {callId: string, reason: string}) => void} [onApproval]  it waits for a person
  * @property {(callId: string) => void} [onAccepted]  the call has its id, and can be cancelled by it
  * @property {AbortSignal} [signal]  cancels the call
  */

@@ -109,7 +109,7 @@ export class AcRun extends Localized(LitElement) {
       <div class="progress">
         ${approval ? html`
           <div class="waiting" role="alert"><strong>${t('tools.waiting')}</strong>
-            <span>${t('tools.waitingText', {reason: approval.reason.charAt(0).toUpperCase() + approval.reason.slice(1), time: formatTime(approval.expiresAt, {seconds: false})})}</span></div>` : html`
+            <span>${t('tools.waitingText', {reason: approval.reason.charAt(0).toUpperCase() + approval.reason.slice(1)})}</span></div>` : html`
           <progress max="1" .value=${fraction ?? 0} ?hidden=${fraction === undefined} aria-label=${t('tools.running')}></progress>
           <progress ?hidden=${fraction !== undefined} aria-label=${t('tools.running')}></progress>
           <p class="message">${progress?.message || t('tools.running')}</p>`}

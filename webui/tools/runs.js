@@ -17,7 +17,7 @@ import {ApiError, client} from '../client/client.js';
  * @property {string} callId
  * @property {boolean} isCancelling
  * @property {{fraction?: number, message?: string} | null} progress
- * @property {{expiresAt: number, reason: string} | null} approval  It waits for a person.
+ * @property {{reason: string} | null} approval  It waits for a person.
  * @property {import('../client/client.js').Envelope | null} envelope
  */
 

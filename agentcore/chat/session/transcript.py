@@ -73,7 +73,6 @@ def call_view(call: ChatCallRow, client: str | None = None) -> CallView:
         call_id=call.call_id or (envelope or {}).get("callId") or None,
         result=envelope,
         answered_by=call.answered_by or None,
-        expires_at=call.expires_at_ms if call.state == "waiting" else None,
         words=call.words or None,
         needs_approval=bool(call.needs_approval) if waits_for_client else None,
         client=client if waits_for_client else None,

@@ -39,7 +39,6 @@ class CallView(View):
     call_id: str | None = None
     result: Annotated[dict[str, Any] | None, Field(description="The envelope of the call, once it ended.")] = None
     answered_by: str | None = None
-    expires_at: Annotated[int | None, Field(description="Until when it waits, in milliseconds since 1970.")] = None
     parent_tool_id: str | None = None
     words: Annotated[
         str | None, Field(description="What its tool says that it does, a line for each step, where it says that.")

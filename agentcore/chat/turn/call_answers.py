@@ -1,7 +1,5 @@
 """A person's word on a call of a chat: given to the queue, which takes one word on each, and kept in the session."""
 
-import time
-
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals import Verdict
@@ -26,14 +24,14 @@ class CallAnswers:
         return call_id in self._taking
 
     async def take(self, call: ChatCallRow, verdict: Verdict) -> bool:
-        """Take the first word on a call that waits; False: it waited too long, or was answered already.
+        """Take the first word on a call that waits; False: it was answered already.
 
         From then on nothing lists it as waiting, though it may run only when the other calls of its turn are answered.
 
         Raises:
             ToolError: The disk cannot keep it.
         """
-        if call.state != "waiting" or (verdict.approved and is_expired(call)):
+        if call.state != "waiting":
             return False
         self._taking.add(call.call_id)
         try:
@@ -53,8 +51,3 @@ class CallAnswers:
                 raise
             return False  # somebody else was faster
         return True
-
-
-def is_expired(call: ChatCallRow) -> bool:
-    """Whether a call waited too long to be approved."""
-    return call.expires_at_ms is not None and call.expires_at_ms <= time.time_ns() // 1_000_000

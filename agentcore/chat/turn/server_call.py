@@ -41,20 +41,10 @@ class ServerCalls:
             announcement.send()
             await self._end(call, outcome, announcement)
             return
-        expires_at = outcome.error.context["expiresAt"]
-        assert isinstance(expires_at, int)  # noqa: S101 - the host's own word
         self._stream.live.tool_ids[outcome.call_id] = call.tool_id
-        await self._chats.move(
-            call.session_id,
-            call.tool_id,
-            "running",
-            "waiting",
-            call_id=outcome.call_id,
-            expires_at_ms=expires_at,
-            words=announcement.words,
-        )
+        await self._chats.move(call.session_id, call.tool_id, "running", "waiting", words=announcement.words)
         announcement.send()
-        self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
+        self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=None)
         # a person at the terminal may have been faster than the disk
         verdict = self._verdict(outcome.call_id)
         if verdict is not None:
@@ -67,8 +57,8 @@ class ServerCalls:
             return
         announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
         if self._verdict(call.call_id) is None:
-            message = "what was approved has expired, or the tool has changed meanwhile; call it again"
-            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)), announcement)
+            message = "the approval has expired before the call could begin; call it again"
+            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_expired", message)), announcement)
             return
         # what the tool calls in turn waits for a person as well
         request = self._request(call, call.call_id, waits=True)
@@ -97,13 +87,10 @@ class ServerCalls:
 
     async def _wait_again(self, call: ChatCallRow, request: ApprovalRequest) -> None:
         """Let a call wait that was queued for a decision before its session knew."""
-        expires_at = request.expires_at_ms
         words = request.preview.words if request.preview is not None else ""
         self._stream.live.tool_ids[call.call_id] = call.tool_id
-        await self._chats.move(
-            call.session_id, call.tool_id, "running", "waiting", expires_at_ms=expires_at, words=words or call.words
-        )
-        self._stream.tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=expires_at)
+        await self._chats.move(call.session_id, call.tool_id, "running", "waiting", words=words or call.words)
+        self._stream.tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=None)
 
     async def reject(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""

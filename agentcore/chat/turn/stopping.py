@@ -43,7 +43,7 @@ class StoppedTurn:
         while calls := [call for call in await self._chats.open_calls(self._session_id) if call.state != "done"]:
             has_any = True
             for call in calls:
-                await self._settle(call)
+                await self.settle_call(call)
         for request in self._host.approvals.waiting:
             # of calls inside of calls, and of those that were about to be asked about
             if (request.session_id, request.principal.kind) == (self._session_id, "chat"):
@@ -51,7 +51,8 @@ class StoppedTurn:
         self._live.inner.clear()
         return has_any
 
-    async def _settle(self, call: ChatCallRow) -> None:
+    async def settle_call(self, call: ChatCallRow) -> None:
+        """End one call as cancelled, and take it from whoever decides."""
         call_id = self._host_id(call)
         await self._withdraw(call_id)
         said = result_text("stopped_running" if call.may_have_begun else "stopped")

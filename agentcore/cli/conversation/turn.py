@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -92,7 +91,6 @@ class ChatTurn:
         self._end = TurnEnd()
         self._group: asyncio.TaskGroup | None = None
         self._asking: asyncio.Task[None] | None = None
-        self._expires_at_ms = 0
         self._begun = 0
         self._is_follow_up = False
         self._queue: Mapping[str, Any] = {"messages": [], "isPaused": False}
@@ -146,7 +144,7 @@ class ChatTurn:
             self._view.show({"type": "session.error", "error": exc.error})
             return
         self._view.wait(_THINKING)
-        while (event := await self._next()) is not None:
+        while (event := await self._feed.next()) is not None:
             self._view.show(event)
             self._take(event, session_id)
             if event["type"] == "session.finished" and not self._goes_on():
@@ -162,8 +160,6 @@ class ChatTurn:
                 self._take_question(event["question"], session_id)
             case "session.toolResult":
                 self._view.wait(_THINKING)
-            case "approval.requested":
-                self._expires_at_ms = event["expiresAt"]
             case "session.message" if event["role"] == "user" and self._is_follow_up:
                 self._view.tell(f"> {event['text']}")
                 self._view.wait(_THINKING)
@@ -238,16 +234,6 @@ class ChatTurn:
             where = "at the server: in its approval view, or at its terminal"
             self._view.tell(f"  {calls} for approval {where}. Ctrl-C gives up.")
         return self._can_be_approved
-
-    async def _next(self) -> dict[str, Any] | None:
-        """The next event; None when what is waited for has expired."""
-        left_s = max(self._expires_at_ms / 1000 - time.time(), 0) if self._end.waiting else None
-        try:
-            async with asyncio.timeout(left_s):
-                return await self._feed.next()
-        except TimeoutError:
-            self._view.tell("  nobody decided in time; the call did not run")
-            return None
 
     async def _stop_when(self, pressed: asyncio.Queue[None], session_id: str, showing: asyncio.Task[None]) -> None:
         await pressed.get()

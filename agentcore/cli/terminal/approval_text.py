@@ -7,11 +7,16 @@ from typing import Any, TextIO
 from agentcore.approval_rules import touched
 from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.approvals import ApprovalRequest, Changed
 from agentcore.host.policy import GrantOffer
 
 COLOURS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _INDENT = "    "
+_CHANGED: dict[Changed, str] = {
+    "tool": "The tool's definition changed while the call waited. Decide again.",
+    "target": "What the call would touch or write changed while it waited. Decide again.",
+    "rules": "The reason to ask changed while the call waited. Decide again.",
+}
 
 
 def approval_text(request: ApprovalRequest, title: str, stream: Any = None, place: str = "") -> str:
@@ -30,6 +35,8 @@ def _lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Ite
     definition, preview = request.definition, request.preview
     effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
     yield f"A call needs your approval: {request.reason}."
+    for change in request.changes:
+        yield painted(f"  {_CHANGED[change]}", "yellow", stream)
     yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
     yield f"  asked by   {_who(request, title)}"
     yield f"  effects    {', '.join(effects)}"

@@ -55,9 +55,14 @@ class Dialogue(Protocol):
 
 
 def waiting_things(host: Host) -> list[Waiting]:
-    """All that waits, in the order in which it came; what does not expire comes last."""
+    """All that waits, in the order in which it came; changes that last come last."""
     found: list[Waiting] = [*host.pairings.waiting, *host.policy_changes.waiting, *host.approvals.waiting]
-    return sorted(found, key=lambda thing: (thing.expires_at_ms is None, thing.requested_at_ms))
+    return sorted(found, key=lambda thing: (lasts(thing), thing.requested_at_ms))
+
+
+def lasts(thing: Waiting) -> bool:
+    """True for a change that waits as long as the server runs: everything else is more urgent."""
+    return isinstance(thing, PolicyChange) and thing.proposal.lasts
 
 
 async def open_dialogue(host: Host, thing: Waiting) -> Dialogue:

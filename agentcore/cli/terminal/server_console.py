@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from agentcore.api import Principal
-from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
+from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, lasts, open_dialogue, waiting_things
 from agentcore.cli.terminal.terminal import TERMINAL, confirmed, forget_typed, read_line, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import host_text, shown_host
 from agentcore.errors import ToolError
+from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state import read_server_info
@@ -82,7 +83,8 @@ class ServerConsole:
     async def _show_next(self) -> None:
         waiting = waiting_things(self._host)
         if self._dialogue is not None and self._dialogue.asked not in waiting:
-            say("That does not wait any more.")
+            is_changed = _is_among(self._dialogue.asked, waiting)
+            say("That changed while it waited." if is_changed else "That does not wait any more.")
             self._dialogue = None
         if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
             dialogue = await open_dialogue(self._host, waiting[0])
@@ -194,7 +196,13 @@ class ServerConsole:
 
 def _can_wait(dialogue: Dialogue, other: Waiting) -> bool:
     """Whether what is shown lasts, and something else that does not is to be shown in its place."""
-    return dialogue.asked.expires_at_ms is None and other.expires_at_ms is not None
+    return lasts(dialogue.asked) and not lasts(other)
+
+
+def _is_among(asked: Waiting, waiting: list[Waiting]) -> bool:
+    """True when a call still waits, as another one than was shown."""
+    ids = {thing.call_id for thing in waiting if isinstance(thing, ApprovalRequest)}
+    return isinstance(asked, ApprovalRequest) and asked.call_id in ids
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def forget_typed(keyboard: int) -> None:
     termios.tcflush(keyboard, termios.TCIFLUSH)
 
 
-async def ask_line(question: str, timeout_s: float) -> str | None:
+async def ask_line(question: str, timeout_s: float | None) -> str | None:
     """Ask a question that a line answers.
 
     Returns:

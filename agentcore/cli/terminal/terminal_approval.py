@@ -1,7 +1,6 @@
 """Approving at the terminal of the host's own process."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
@@ -26,7 +25,7 @@ class TerminalApprover:
         self.around: Callable[[ApprovalRequest], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
-        """Ask about one call; no answer before it expires is a no, and an empty line decides nothing."""
+        """Ask about one call until it is decided; a terminal that is closed says no, an empty line decides nothing."""
         async with self._turn, self.around(request):
             dialogue = await CallDialogue.open(self._host, request)
             dialogue.show()
@@ -38,6 +37,5 @@ class TerminalApprover:
 
     async def _line(self, dialogue: CallDialogue) -> str | None:
         dialogue.proof.renew()
-        left_s = max(dialogue.asked.expires_at_ms / 1000 - time.time(), 0)
-        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/n/?]", left_s)
+        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/n/?]", None)
         return None if line is None else line.strip()

@@ -5,4 +5,4 @@ from agentcore.host.approvals.definition_review import fingerprint
 from agentcore.host.approvals.host_pairings import HostOffer, HostPairing, OfferedModule
 from agentcore.host.approvals.pairings import Pairing, PairingRequest
 from agentcore.host.approvals.policy_changes import Apply, PolicyChange, Proposal
-from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.approvals.request import ApprovalRequest, Changed, Verdict

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import MutableMapping
+from dataclasses import replace
 
 from agentcore.api import ToolDefinition
 from agentcore.bounds import EDITS_KEPT
@@ -24,7 +25,7 @@ class PendingApproval:
     Attributes:
         request: The call as it was asked for; once it is decided, as it was shown to whoever decided.
         verdict: What a person said; None: nothing yet.
-        is_being_decided: Whether a verdict is on its way to the disk: then it does not expire any more.
+        is_being_decided: Whether a verdict is on its way to the disk.
         size_bytes: The request as JSON text.
     """
 
@@ -50,8 +51,8 @@ class PendingApproval:
 
     @property
     def is_expired(self) -> bool:
-        """Whether it has waited too long, with or without a word on it."""
-        return self.request.expires_at_ms <= now_ms() and not self.is_being_decided
+        """True when it was decided too long ago; without a decision it waits as long as its session."""
+        return self.request.expires_at_ms is not None and self.request.expires_at_ms <= now_ms()
 
     @property
     def is_waiting(self) -> bool:
@@ -65,8 +66,14 @@ class PendingApproval:
 
     def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
         """Whether this is the call that a caller asks for, on whichever host: its arguments, its tool, its session."""
-        is_same_tool = self.request.definition.acts_like(definition)
+        # a tool that changed is shown before it is decided on
+        is_same_tool = self.verdict is None or self.request.definition.acts_like(definition)
         return is_same_tool and (self.asked_digest, self.request.session_id) == (digest, session_id)
+
+    def ask_again(self, request: ApprovalRequest) -> None:
+        """Show the call as it is now in the place of what was shown; for the queue."""
+        self.request = request
+        self._edits.clear()
 
     # -- as it is shown ----------------------------------------------------------------------------------------
 
@@ -97,9 +104,10 @@ class PendingApproval:
 
     # -- its end -----------------------------------------------------------------------------------------------
 
-    def settle(self, shown: ApprovalRequest, verdict: Verdict) -> None:
-        """Keep what a person said, and of which arguments; for the queue, once the disk has it."""
-        self.request, self.verdict = shown, verdict
+    def settle(self, shown: ApprovalRequest, verdict: Verdict, expires_at_ms: int | None) -> None:
+        """Note what a person said, of which arguments, and until when it counts; for the queue, once it is stored."""
+        self.request = replace(shown, expires_at_ms=expires_at_ms)
+        self.verdict = verdict
         self.release()
 
     def release(self) -> None:
@@ -107,17 +115,11 @@ class PendingApproval:
         self._answered.set()
 
     async def wait(self) -> None:
-        """Return when it is decided or has expired, or the queue is closed."""
-        left_s = self.request.expires_at_ms / 1000 - time.time()
-        try:
-            async with asyncio.timeout(left_s):
-                await self._answered.wait()
-        except TimeoutError:
-            if self.is_expired:
-                self.expire()
+        """Return when it is decided or withdrawn, or the queue is closed."""
+        await self._answered.wait()
 
     def expire(self) -> None:
-        """Leave the queue unanswered; the disk lets go of it at the next start."""
+        """Leave the queue with an unused verdict; the disk lets go of it at the next start."""
         self._queue.pop(self.request.call_id, None)
         self.release()
 

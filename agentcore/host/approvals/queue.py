@@ -14,7 +14,7 @@ from agentcore.bounds import (
 )
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval, now_ms
-from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
+from agentcore.host.approvals.request import ApprovalRequest, Approver, LookAgain, Verdict
 from agentcore.host.approvals.stored import (
     caller_of,
     host_of,
@@ -42,22 +42,27 @@ _ASKS_ONCE_A_HOST = frozenset(("mode:ask_writes", "untrusted"))
 
 
 class ApprovalQueue:
-    """Keeps calls that wait: each is decided once, used once, and expires.
+    """Holds calls that wait for a decision. Each is decided once and used once.
+
+    A call waits as long as its session. What was decided and has not begun expires after `used_within_s`.
 
     A decision is committed when it is acknowledged. Calls whose callers do not stay outlive the process; what was
     decided on those, and what was allowed for later, survives a power cut too.
 
     Attributes:
         approver: The person at the terminal of this process, who is asked at once; None: there is none.
+        look_again: Prepares a call once more when it is approved; None: what was shown counts.
     """
 
     def __init__(
-        self, events: EventBus, store: Store, policy: ApprovalPolicy, wait_s: float = APPROVAL_SECONDS
+        self, events: EventBus, store: Store, policy: ApprovalPolicy, used_within_s: float = APPROVAL_SECONDS
     ) -> None:
-        self._events, self._store, self._policy, self._wait_s = events, store, policy, wait_s
+        self._events, self._store, self._policy = events, store, policy
+        self._used_within_s = used_within_s
         self._pending: dict[str, PendingApproval] = {}
         self._away: list[ApprovalRow] = []
         self.approver: Approver | None = None
+        self.look_again: LookAgain | None = None
 
     def ask_at_terminal(self, approver: Approver | None) -> None:
         """From now on, ask this person as soon as a call needs one; None: nobody, calls wait."""
@@ -83,54 +88,60 @@ class ApprovalQueue:
         """A call that waits for a word.
 
         Raises:
-            ToolError: `approval_not_found`: unknown, expired, or decided already.
+            ToolError: `approval_not_found`: unknown, withdrawn, or decided already.
         """
         pending = self.find(call_id)
         if pending is None or pending.verdict is not None or pending.is_being_decided:
             raise ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
         return pending
 
-    def expires_at_ms(self) -> int:
-        """When a call that is put into the queue now expires, in milliseconds since 1970."""
-        return now_ms() + int(self._wait_s * 1000)
-
     async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Put the calls back that the last process left waiting; those whose tool has changed stay away.
+        """Put the calls back that the last process left waiting.
 
-        A call on a host that has not come back yet waits for that: see `restore_away`.
+        One whose tool has changed is asked about again, one whose tool is gone is dropped, and so is an approval for a
+        tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
 
         Args:
             definition_of: The definition of a tool on a host, as it is now.
         """
         for row in await self._store.approvals.calls(now_ms()):
-            self._restore(row, definition_of)
+            if not self._restore(row, definition_of):
+                await self._store.approvals.remove(row.call_id)
 
     def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Put the calls back whose host has come; for whoever hears that tools have changed."""
         away, self._away = self._away, []
         for row in away:
-            if row.expires_at_ms > now_ms():
+            if row.expires_at_ms is None or row.expires_at_ms > now_ms():
                 self._restore(row, definition_of)
                 pending = self._pending.get(row.call_id)
                 if pending is not None and pending.verdict is not None:
                     self._publish_decision(pending.request, pending.verdict)
 
-    def _restore(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+    def is_away(self, call_id: str) -> bool:
+        """True for a call on a host that has not come back since the last process ended."""
+        return any(row.call_id == call_id for row in self._away)
+
+    def _restore(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
+        """Put a call back; False: it cannot be decided or run any more."""
         tool, host = tool_of(row.request), host_of(row.request)
         definition = definition_of(tool, host)
         if definition is None and host:
             self._away.append(row)
-            return
-        read = definition and read_request(row.call_id, row.session_id, row.request, row.expires_at_ms, definition)
-        if not read:
+            return True
+        if definition is None:
             log.info("approval_dropped", call_id=row.call_id, tool=tool)
-            return
-        request, asked_digest = read
+            return False
+        request, asked_digest = read_request(row.call_id, row.session_id, row.request, definition)
+        if row.verdict is not None and "tool" in request.changes:
+            log.info("approval_dropped", call_id=row.call_id, tool=tool)
+            return False
         pending = self._add(request, asked_digest, len(row.request), is_kept=True)
         if row.verdict is None:
             self._publish_request(request)
         else:
-            pending.settle(request, read_verdict(row.verdict))
+            pending.settle(request, read_verdict(row.verdict), row.expires_at_ms)
+        return True
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
         """Let a call wait.
@@ -146,7 +157,7 @@ class ApprovalQueue:
         self._check_places(request.account, len(text))
         pending = self._add(request, digest, len(text), is_kept=is_kept)
         if is_kept:
-            row = ApprovalRow(request.call_id, request.session_id, text, None, request.expires_at_ms)
+            row = ApprovalRow(request.call_id, request.session_id, text, None, None)
             await self._store.approvals.put(row)
         # after the disk has it: whoever hears of it may decide at once
         if self._pending.get(request.call_id) is pending:
@@ -176,24 +187,30 @@ class ApprovalQueue:
         """Record what a person said; the second word on one call is refused.
 
         Raises:
-            ToolError: `approval_not_found`: unknown, expired, or decided already; `approval_changed`: nothing with that
-                digest was shown; `grant_not_offered`. The call goes on waiting after the last two.
+            ToolError: `approval_not_found`: unknown, withdrawn, or decided already; `approval_changed`: nothing with
+                that digest was shown, or the call is another one now, which is shown from then on;
+                `grant_not_offered`; or why the call cannot run. The call goes on waiting after all but the first.
         """
         pending = self.undecided(call_id)
         shown = pending.as_shown(verdict.digest)
         grants = _grants_of(shown, verdict)
-        sources = self._accepted(shown, verdict)
         # the disk first: a word that was acknowledged is never lost; and no second one comes in between
         pending.is_being_decided = True
         try:
+            if verdict.approved and self.look_again is not None:
+                await self._check_unchanged(pending, shown, await self.look_again(shown))
+            sources = self._accepted(shown, verdict)
+            expires_at_ms = now_ms() + int(self._used_within_s * 1000)
             if pending.is_kept or grants or sources:
                 text = request_text(shown, pending.asked_digest)
-                await self._store.approvals.decide(call_id, verdict_text(verdict), text, grants, sources)
+                row = ApprovalRow(call_id, shown.session_id, text, verdict_text(verdict), expires_at_ms)
+                await self._store.approvals.decide(row, grants, sources)
         finally:
             pending.is_being_decided = False
         self._policy.grants.add(grants)
         self._policy.sources.add(sources)
-        pending.settle(shown, verdict)  # first, so that a call that waits has begun when the record is written
+        # first, so that a call that waits has begun when the record is written
+        pending.settle(shown, verdict, expires_at_ms)
         self._store.record.append(_decision_row(shown, verdict))
         if not pending.is_kept:
             # nothing but the record holds it; a call that waits for it begins in the same commit
@@ -234,6 +251,16 @@ class ApprovalQueue:
         ]
         return sum(pending.leave_queue(reason) for pending in found)
 
+    async def end_session(self, session_id: str) -> None:
+        """Withdraw all calls of a session that has ended."""
+        self._away = [row for row in self._away if row.session_id != session_id]
+        for pending in [each for each in self._pending.values() if each.request.session_id == session_id]:
+            await pending.withdraw()
+
+    def waits_in(self, session_id: str) -> bool:
+        """True while a call of the session waits for a decision."""
+        return any(request.session_id == session_id for request in self.waiting)
+
     def close(self) -> None:
         """Let go whoever waits for a decision; what is kept waits again in the next process."""
         for pending in self._pending.values():
@@ -252,6 +279,28 @@ class ApprovalQueue:
         self._pending[request.call_id] = pending
         return pending
 
+    async def _check_unchanged(self, pending: PendingApproval, shown: ApprovalRequest, now: ApprovalRequest) -> None:
+        """Have a call that is another one now asked about again.
+
+        Raises:
+            ToolError: `approval_changed`; `approval_not_found`: it was withdrawn meanwhile.
+        """
+        call_id = shown.call_id
+        if self._pending.get(call_id) is not pending:
+            raise ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
+        if not now.changes:
+            return
+        if shown is pending.request:
+            if pending.is_kept:
+                text = request_text(now, pending.asked_digest)
+                await self._store.approvals.put(ApprovalRow(call_id, now.session_id, text, None, None))
+            pending.ask_again(now)
+            self._events.publish(
+                "approval.changed", {"callId": call_id, "changes": list(now.changes)}, session_id=now.session_id
+            )
+        message = f"the call changed while it waited ({', '.join(now.changes)}); look at it again"
+        raise ToolError("approval_changed", message, call_id=call_id, changes=list(now.changes))
+
     def _accepted(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""
         if not verdict.approved or request.untrusted_source is None:
@@ -267,7 +316,7 @@ class ApprovalQueue:
         self._events.publish("approval.decided", data, session_id=request.session_id)
 
     def _publish_request(self, request: ApprovalRequest) -> None:
-        data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": request.expires_at_ms}
+        data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": None}
         self._events.publish("approval.requested", data, session_id=request.session_id)
 
     def _drop_expired(self) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.host.policy.grants import GrantOffer
+
+Changed = Literal["tool", "target", "rules"]
+"""What is different from what was shown before: the tool's definition, what it would touch or write, what asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class ApprovalRequest:
         arguments_digest: sha256 of their JSON text.
         reason: Why it is asked about, for a person.
         preview: What it would touch; None: the tool cannot say.
-        expires_at_ms: Until when it can be decided, in milliseconds since 1970.
+        expires_at_ms: When what was said of it expires, in milliseconds since 1970; None: it waits, without a limit.
         rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `preview:timed_out`, `caution`,
             `untrusted`.
         untrusted_source: Where content comes from that the model has read and that may be behind the call.
@@ -29,6 +32,7 @@ class ApprovalRequest:
         mode: What becomes of calls that no rule and no grant says anything about.
         host: The host on another machine where it would run; empty: at the server.
         account: Whose place in the queue it takes, as `Call.account` names them.
+        changes: What changed while it waited, so that it is asked about again.
     """
 
     call_id: str
@@ -39,7 +43,7 @@ class ApprovalRequest:
     arguments_digest: str
     reason: str
     preview: CallPreview | None
-    expires_at_ms: int
+    expires_at_ms: int | None = None
     requested_at_ms: int = 0
     rule: str = ""
     untrusted_source: str | None = None
@@ -49,6 +53,7 @@ class ApprovalRequest:
     resource_id: str | None = None
     host: str = ""
     account: str = ""
+    changes: tuple[Changed, ...] = ()
 
     @property
     def facts(self) -> CallFacts:
@@ -82,6 +87,9 @@ class Verdict:
     grant: GrantOffer | None = None
     reason: str = ""
 
+
+LookAgain = Callable[[ApprovalRequest], Awaitable[ApprovalRequest]]
+"""Prepares a call that waits once more; the result's `changes` name what is different now, if anything is."""
 
 Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
 """A person at the terminal of the host's own process."""

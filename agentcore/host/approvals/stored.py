@@ -34,6 +34,7 @@ def request_text(request: ApprovalRequest, asked_digest: str) -> str:
             "offers": [offer.to_json() for offer in request.offers],
             "host": request.host,
             "account": request.account,
+            "changes": request.changes,
             **{name: getattr(request, name) for name in _AS_THEY_ARE},
         }
     )
@@ -55,13 +56,14 @@ def caller_of(text: str) -> tuple[str, str]:
     return Principal(*stored["principal"]).name, str(stored.get("account", ""))
 
 
-def read_request(
-    call_id: str, session_id: str, text: str, expires_at_ms: int, definition: ToolDefinition
-) -> tuple[ApprovalRequest, str] | None:
-    """A stored request, and the digest of the arguments that the caller gave; None: the tool is another one now."""
+def read_request(call_id: str, session_id: str, text: str, definition: ToolDefinition) -> tuple[ApprovalRequest, str]:
+    """A stored request, and the digest of the arguments that the caller gave.
+
+    Where the tool is another one now, the request says so, and offers nothing for later.
+    """
     said = json.loads(text)
-    if said["definition"] != definition_digest(definition):
-        return None
+    is_changed = said["definition"] != definition_digest(definition)
+    changes = {**dict.fromkeys(said.get("changes", ())), **({"tool": None} if is_changed else {})}
     request = ApprovalRequest(
         call_id=call_id,
         session_id=session_id,
@@ -69,10 +71,10 @@ def read_request(
         definition=definition,
         arguments_digest=said["digest"],
         preview=_PREVIEW.validate_python(said["preview"]),
-        expires_at_ms=expires_at_ms,
-        offers=tuple(GrantOffer(**offer) for offer in said["offers"]),
+        offers=() if is_changed else tuple(GrantOffer(**offer) for offer in said["offers"]),
         host=said.get("host", ""),
         account=said.get("account", ""),
+        changes=tuple(changes),
         **{name: said[name] for name in _AS_THEY_ARE},
     )
     return request, said["asked_digest"]

@@ -166,16 +166,20 @@ class Calls:
 
     # -- ending calls from outside -----------------------------------------------------------------------------
 
-    def cancel(self, call_id: str, by: Principal) -> None:
-        """End a call that is on its way; it gets `cancelled`.
+    async def cancel(self, call_id: str, by: Principal) -> None:
+        """End a call that is on its way, waits for a decision, or was approved and has not begun; it gets `cancelled`.
 
         Raises:
-            ToolError: `call_not_found`; `forbidden` when it is somebody else's and `by` is no person.
+            ToolError: `call_not_found`: there is none, or it is somebody else's and `by` is no person.
         """
-        call = self.in_flight.get(call_id)
-        if call is None or (by.kind not in PERSONS and call.request.principal != by):
+        call, pending = self.in_flight.get(call_id), self._approvals.find(call_id)
+        owners = [each.request.principal for each in (call, pending) if each is not None]
+        if not owners or (by.kind not in PERSONS and owners[0] != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
-        _cut(call, cancelled())
+        if call is not None:
+            _cut(call, cancelled())
+        if pending is not None:
+            await pending.withdraw("the call was cancelled")
 
     def cut_calls(self, caller: str, error: ToolError) -> int:
         """End all calls of a caller, by the name of the principal or the account, with an error; gives how many."""

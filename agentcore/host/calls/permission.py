@@ -10,7 +10,7 @@ from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.approvals.queue import ApprovalQueue
-from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
 from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
 from agentcore.host.calls.errors import on_other_host, target_gone
 from agentcore.host.calls.prepare import Preparation
@@ -63,6 +63,9 @@ class Permission:
             call.report_decision(asks=True)
         with paused(call.parent):
             shown = await self._ask_person(call, prepared, facts, call.ruling)
+        if shown.changes:
+            # what was approved is the call as it is now, not as it was when it began to wait
+            prepared = await self._preparation.prepare(call)
         return prepared if shown.arguments_digest == prepared.digest else self._as_edited(call, prepared, shown)
 
     async def decide_again(self, call: Call, prepared: PreparedCall, ruling: Ruling) -> None:
@@ -137,7 +140,7 @@ class Permission:
             await pending.withdraw(gone.message)  # nobody is to be asked about what cannot run
             raise gone
         if approver is not None:
-            await self._approvals.decide(call.id, await approver(pending.request))
+            await self._ask_at_terminal(approver, pending)
         elif request.waits_for_approval:
             await self._wait_for_person(call, pending)
         # used up before anything else: a second call with this id finds nothing that would let it run
@@ -149,10 +152,19 @@ class Permission:
             raise _rejected(verdict)
         return pending.request
 
+    async def _ask_at_terminal(self, approver: Approver, pending: PendingApproval) -> None:
+        """Ask until the person has decided on the call as it is."""
+        while pending.verdict is None:
+            try:
+                await self._approvals.decide(pending.request.call_id, await approver(pending.request))
+            except ToolError as exc:
+                if exc.type != "approval_changed":
+                    raise
+
     async def _wait_for_person(self, call: Call, pending: PendingApproval) -> None:
         if call.notify is not None:
             request = pending.request
-            call.notify("approval", {"callId": call.id, "expiresAt": request.expires_at_ms, "reason": request.reason})
+            call.notify("approval", {"callId": call.id, "expiresAt": None, "reason": request.reason})
         try:
             await pending.wait()
         except asyncio.CancelledError:
@@ -169,7 +181,6 @@ class Permission:
             arguments_digest=prepared.digest,
             reason=decision.reason,
             preview=prepared.preview,
-            expires_at_ms=self._approvals.expires_at_ms(),
             requested_at_ms=time.time_ns() // 1_000_000,
             rule=decision.by,
             untrusted_source=decision.untrusted_source,
@@ -202,14 +213,14 @@ def _unanswered(pending: PendingApproval) -> ToolError:
     if pending.withdrawn_because:
         return ToolError("approval_denied", pending.withdrawn_because)
     if not pending.is_waiting:
-        return ToolError("approval_denied", "nobody answered in time; send the call again without call_id")
+        return ToolError("approval_expired", "what was decided has expired; send the call again without call_id")
     request = pending.request
     return ToolError(
         "approval_required",
         f"this call needs a person's approval ({request.reason}); send the same body again with call_id once given",
         retryable=True,
         callId=request.call_id,
-        expiresAt=request.expires_at_ms,
+        expiresAt=None,
     )
 
 

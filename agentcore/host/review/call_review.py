@@ -3,15 +3,19 @@
 from dataclasses import replace
 from typing import Any
 
+from agentcore.api import CallPreview
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.errors import ToolError
+from agentcore.host.approvals.pending import now_ms
 from agentcore.host.approvals.queue import ApprovalQueue
-from agentcore.host.approvals.request import ApprovalRequest
+from agentcore.host.approvals.request import ApprovalRequest, Changed
 from agentcore.host.calls.call import Call, CallRequest
 from agentcore.host.calls.errors import on_other_host
 from agentcore.host.calls.permission import Permission, refused
 from agentcore.host.calls.prepare import Preparation
+from agentcore.host.calls.preview import touched
 from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for
 
 
@@ -47,6 +51,59 @@ class CallReview:
         pending.add_edit(edited)
         return edited
 
+    async def look_again(self, request: ApprovalRequest) -> ApprovalRequest:
+        """A call that waits as it would be now; its `changes` name what is different from what was shown.
+
+        Raises:
+            ToolError: Why it could not run now.
+        """
+        tool, principal, session_id = request.definition.name, request.principal, request.session_id
+        again = CallRequest(
+            tool,
+            request.arguments,
+            principal,
+            session_id,
+            request.resource_id,
+            agent_id=request.agent_id,
+            mode=request.mode,
+            host=request.host,
+        )
+        call = Call.of(again)
+        prepared = await self._preparation.prepare(call, may_create=False)
+        definition = prepared.tool.definition
+        if (host := prepared.tool.module.host) != request.host:
+            raise on_other_host(host, request.host, is_approved=True)
+        is_same_tool = definition.acts_like(request.definition)
+        if is_same_tool and prepared.digest != request.arguments_digest:
+            raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
+        facts = await self._permission.facts_of(call, prepared, with_paths=True)
+        decision = self._policy.decide(facts)
+        if decision.kind == "deny":
+            raise refused(decision)
+        changes: dict[Changed, bool] = {
+            "tool": not is_same_tool,
+            "target": _shown(prepared.preview) != _shown(request.preview),
+            "rules": decision.kind == "ask" and _asks(decision) != (request.rule, request.untrusted_source),
+        }
+        found = tuple(change for change, is_found in changes.items() if is_found)
+        if not found:
+            return replace(request, changes=())
+        if decision.kind == "ask":
+            request = replace(
+                request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
+            )
+        return replace(
+            request,
+            definition=definition,
+            arguments=prepared.given,
+            arguments_digest=prepared.digest,
+            preview=prepared.preview,
+            offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),
+            changes=found,
+            # an untrusted source that is named from now on is one that the decision covers
+            requested_at_ms=now_ms(),
+        )
+
     async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
         tool, principal = request.definition.name, request.principal
         session_id, agent_id, mode = request.session_id, request.agent_id, request.mode
@@ -79,3 +136,12 @@ class CallReview:
             offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),
             resource_id=resource_id,
         )
+
+
+def _shown(preview: CallPreview | None) -> tuple[object, ...]:
+    """All of a preview that a decision rests on."""
+    return () if preview is None else (*touched(preview), preview.diff, preview.words)
+
+
+def _asks(decision: Decision) -> tuple[str, str | None]:
+    return decision.by, decision.untrusted_source

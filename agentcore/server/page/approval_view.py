@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, touched
 from agentcore.host import Host
-from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.host.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, translations_of
 from agentcore.server.wire import WireModel
@@ -71,8 +71,11 @@ class WaitingCall(WireModel):
     digest: str
     preview: PreviewView | None
     touches: list[Touched]
+    changes: list[Changed]
+    """What changed while it waited, so that it is asked about again."""
     requested_at: int
-    expires_at: int
+    expires_at: None
+    """Always null: a call waits as long as its session."""
 
 
 class FileDiff(WireModel):
@@ -156,8 +159,9 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         digest=request.arguments_digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else touched(request.facts),
+        changes=list(request.changes),
         requested_at=request.requested_at_ms,
-        expires_at=request.expires_at_ms,
+        expires_at=None,
     )
 
 

@@ -123,8 +123,8 @@ async def get_output(exchange: Exchange) -> Answer:
 
 
 async def cancel_call(exchange: Exchange) -> Answer:
-    """End a call that is on its way; whoever made it gets `cancelled`."""
-    exchange.host.calls.cancel(exchange.path_values["id"], exchange.principal)
+    """End a call that is on its way, or waits for a decision; whoever made it gets `cancelled`."""
+    await exchange.host.calls.cancel(exchange.path_values["id"], exchange.principal)
     return Answer(to_json({"ok": True}))
 
 
@@ -151,5 +151,11 @@ ROUTES = (
         answer=CallOutput,
         is_for_extensions=True,
     ),
-    ServerRoute("POST", "/api/calls/{id}/cancel", cancel_call, "End a call that is on its way.", action="call"),
+    ServerRoute(
+        "POST",
+        "/api/calls/{id}/cancel",
+        cancel_call,
+        "End a call that is on its way, waits for a decision, or was approved and has not begun.",
+        action="call",
+    ),
 )

@@ -9,14 +9,14 @@ class ApprovalRow(NamedTuple):
     Args:
         request: What the person sees, as JSON text.
         verdict: What they said, as JSON text; None: nothing yet.
-        expires_at_ms: Until when it can be decided, in milliseconds since 1970.
+        expires_at_ms: When the verdict expires, in milliseconds since 1970; None: there is none yet.
     """
 
     call_id: str
     session_id: str
     request: str
     verdict: str | None
-    expires_at_ms: int
+    expires_at_ms: int | None
 
 
 class GrantRow(NamedTuple):

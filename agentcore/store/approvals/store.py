@@ -23,14 +23,12 @@ class ApprovalStore:
         """Keep a call that waits."""
         await self._database.write(partial(_put, row), is_durable=True)
 
-    async def decide(
-        self, call_id: str, verdict: str, request: str, grants: Sequence[GrantRow], sources: Sequence[SourceRow]
-    ) -> None:
+    async def decide(self, row: ApprovalRow, grants: Sequence[GrantRow], sources: Sequence[SourceRow]) -> None:
         """Keep what a person said of a call, and what they allowed with it; one that is not kept here is fine.
 
-        Verdict and request are JSON text. The request is what they said it of, for they may have edited it.
+        The request is what they said it of, for they may have edited it.
         """
-        work = partial(_decide, call_id, verdict=verdict, request=request, grants=grants, sources=sources)
+        work = partial(_decide, row, grants=grants, sources=sources)
         await self._database.write(work, is_durable=True)
 
     async def remove(self, call_id: str) -> None:
@@ -38,7 +36,7 @@ class ApprovalStore:
         await self._database.write(partial(_remove, call_id), is_durable=True)
 
     async def calls(self, now_ms: int) -> list[ApprovalRow]:
-        """The calls that have not expired, oldest first; those that have are removed."""
+        """The calls that wait, and those whose verdict has not expired, oldest first; the others are removed."""
         return await self._database.write(partial(_calls, now_ms))
 
     # -- what is allowed for later -----------------------------------------------------------------------------
@@ -67,19 +65,22 @@ class ApprovalStore:
 
 
 def _put(row: ApprovalRow, connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
+    # the column takes no NULL, and means nothing while there is no verdict
+    values = row._replace(expires_at_ms=row.expires_at_ms or 0)
+    connection.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", values)
 
 
 def _decide(
-    call_id: str,
+    row: ApprovalRow,
     connection: sqlite3.Connection,
     *,
-    verdict: str,
-    request: str,
     grants: Sequence[GrantRow],
     sources: Sequence[SourceRow],
 ) -> None:
-    connection.execute("UPDATE approvals SET verdict = ?, request = ? WHERE call_id = ?", (verdict, request, call_id))
+    connection.execute(
+        "UPDATE approvals SET verdict = ?, request = ?, expires_at_ms = ? WHERE call_id = ?",
+        (row.verdict, row.request, row.expires_at_ms, row.call_id),
+    )
     marks = ", ".join("?" * len(GrantRow._fields))
     connection.executemany(f"INSERT INTO approval_grants ({_GRANT}) VALUES ({marks})", grants)  # noqa: S608
     for source in sources:
@@ -94,8 +95,12 @@ def _remove(call_id: str, connection: sqlite3.Connection) -> None:
 
 
 def _calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
-    connection.execute("DELETE FROM approvals WHERE expires_at_ms <= ?", (now_ms,))
-    query = "SELECT call_id, session_id, request, verdict, expires_at_ms FROM approvals ORDER BY expires_at_ms, call_id"
+    connection.execute("DELETE FROM approvals WHERE verdict IS NOT NULL AND expires_at_ms <= ?", (now_ms,))
+    # earlier versions gave calls that wait an end as well: it does not count
+    query = (
+        "SELECT call_id, session_id, request, verdict, iif(verdict IS NULL, NULL, expires_at_ms) FROM approvals"
+        " ORDER BY json_extract(request, '$.requested_at_ms'), call_id"
+    )
     return [ApprovalRow(*row) for row in connection.execute(query)]
 
 

@@ -50,6 +50,12 @@ def call_of_host(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | 
     return None if row is None else ChatCallRow(*row)
 
 
+def asked_calls(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Session and the core's id of each call of a server tool that waits for a decision."""
+    query = "SELECT session_id, call_id FROM chat_calls WHERE state = 'waiting' AND kind = 'server' ORDER BY number"
+    return list(connection.execute(query))
+
+
 def move_call(
     session_id: str,
     tool_id: str,
@@ -57,13 +63,9 @@ def move_call(
     *,
     before: ChatCallState,
     changes: dict[str, str | int | None],
-    now_ms: int,
 ) -> bool:
-    """Take a call from one state to another; False: it was not in the first, or its approval has expired."""
+    """Take a call from one state to another; False: it was not in the first."""
     sets = ", ".join(f"{name} = ?" for name in changes)
-    statement = (
-        f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
-        " AND (expires_at_ms IS NULL OR expires_at_ms > ? OR ? <> 'approved')"
-    )
-    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before, now_ms, changes["state"]))
+    statement = f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
+    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before))
     return changed.rowcount == 1

@@ -110,7 +110,6 @@ class ChatCallRow(NamedTuple):
         definition_digest: The tool's definition as it was when the call was asked about.
         answered_by: Who approved or rejected it.
         result: What the model is told, as JSON text.
-        expires_at_ms: Until when it may be approved; None: it does not expire.
         envelope: How it ended, as JSON text for the person; kept when the model has been told.
         needs_approval: Of a client's call that waits: whether a person is to be asked before it runs.
         words: What its tool says that it would do, for the person; empty: its arguments say it.
@@ -126,7 +125,6 @@ class ChatCallRow(NamedTuple):
     definition_digest: str = ""
     answered_by: str = ""
     result: str | None = None
-    expires_at_ms: int | None = None
     envelope: str | None = None
     needs_approval: int = 0
     words: str = ""

@@ -7,6 +7,7 @@ from functools import partial
 
 from agentcore.store.chat.calls import (
     CALL_COLUMNS,
+    asked_calls,
     call_of_host,
     calls_of,
     find_call,
@@ -43,7 +44,6 @@ _CALL_CHANGEABLE = frozenset(
         "definition_digest",
         "answered_by",
         "result",
-        "expires_at_ms",
         "envelope",
         "needs_approval",
         "words",
@@ -220,16 +220,20 @@ class ChatStore:
         """The call that waits under an id of the host."""
         return await self._database.read(partial(call_of_host, call_id))
 
+    async def asked_calls(self) -> list[tuple[str, str]]:
+        """Session and the core's id of each call of a server tool that waits for a decision, in any session."""
+        return await self._database.read(asked_calls)
+
     async def move(
         self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
     ) -> bool:
-        """Bring a call from one state to the next; False: it is not in that state, or has expired, and stays.
+        """Bring a call from one state to the next; False: it is not in that state, and stays.
 
         Of two who try the same, one gets True.
         """
         _check(values, _CALL_CHANGEABLE)
         changes = {"state": after, **values}
-        work = partial(move_call, session_id, tool_id, before=before, changes=changes, now_ms=self._now_ms())
+        work = partial(move_call, session_id, tool_id, before=before, changes=changes)
         return await self._database.write(work, is_durable=True)
 
     def _now_ms(self) -> int:

@@ -8,6 +8,7 @@ import pytest
 from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.host.approvals.queue import Verdict
 from tests.chat.notes import TOKEN, Notes
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.spec("C2")
 
@@ -236,19 +237,42 @@ async def test_unknown_call_is_an_error_and_nothing_runs(open_talk, provider):
     assert wrong[0]["error"]["type"] == "invalid_message"
 
 
-async def test_expired_call_is_not_approved(open_talk, provider, calls_of):
+async def test_approval_expires_while_other_calls_of_the_turn_wait(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'), ("b", "note_add", '{"text": "b"}'))
+    provider.say("Only one.")
+    async with open_talk(notes, **TOKEN) as talk:
+        early, late = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        waiting, _ = talk.host.approvals.waiting
+        await talk.approve(early)
+        pending = talk.host.approvals.find(waiting.call_id)
+        pending.settle(pending.request, pending.verdict, expires_at_ms=1)
+        events = await talk.approve(late)
+    results = {event["tool_result"]["toolId"]: event["tool_result"] for event in events if "tool_result" in event}
+    assert results[early]["error"]["type"] == "approval_expired"
+    assert results[late]["ok"] is True
+    assert notes.added == ["b"]
+
+
+async def test_call_that_is_cancelled_while_it_waits_ends_and_the_turn_goes_on(open_talk, provider, calls_of):
     notes = Notes()
     provider.say("", ("a", "note_add", '{"text": "a"}'))
-    async with open_talk(notes, **TOKEN) as talk:
+    provider.say("Fine.")
+    async with open_talk(notes) as talk:
         (call,) = calls_of(await talk.post("add"))
-        await talk.host.store.chats.move("s1", call["toolId"], "waiting", "waiting", expires_at_ms=1)
-        events = await talk.approve(call["toolId"])
-    assert events[0]["error"]["type"] == "approval_expired"
+        (waiting,) = talk.host.approvals.waiting
+        assert (await talk.ask("POST", f"/api/calls/{waiting.call_id}/cancel"))["ok"] is True
+        assert (await talk.ask("GET", "/api/approvals"))["calls"] == []
+        await wait_until(lambda: len(provider.requests) == 2)
+        again = await talk.approve(call["toolId"])
+        shown = await talk.ask("GET", "/api/sessions/s1")
+    assert again[0]["error"]["type"] == "tool_call_answered"
+    assert shown["waiting"] == []
+    assert "stopped the turn; this call did not run" in provider.sent
     assert notes.added == []
 
 
-async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk, provider, calls_of):
-    """It waits over a restart, after which the tool is another one."""
+async def test_call_of_a_tool_that_changed_over_a_restart_is_asked_about_again(open_talk, provider, calls_of):
 
     class OtherNotes(Notes):
         @tool(effects=["write"])
@@ -258,13 +282,36 @@ async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk,
 
     notes = OtherNotes()
     provider.say("", ("a", "note_add", '{"text": "a"}'))
-    provider.say("Denied.")
+    provider.say("Added.")
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
     async with open_talk(notes, **TOKEN) as talk:
+        (waiting,) = (await talk.ask("GET", "/api/approvals"))["calls"]
+        assert notes.added == []
         events = await talk.approve(call["toolId"])
-    assert events[0]["tool_result"]["error"]["type"] == "approval_denied"
-    assert notes.added == []
+    assert waiting["changes"] == ["tool"]
+    assert "everybody" in waiting["description"]
+    assert events[0]["tool_result"]["ok"] is True
+    assert notes.added == ["a"]
+
+
+async def test_call_whose_tool_is_gone_after_a_restart_ends_instead_of_waiting(open_talk, provider, calls_of):
+    class Empty(Module):
+        """Nothing."""
+
+        name = "notes"
+
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    provider.say("Gone.")
+    async with open_talk(Notes(), **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+    async with open_talk(Empty(), **TOKEN) as talk:
+        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await wait_until(lambda: len(provider.requests) == 2)
+        shown = await talk.ask("GET", "/api/sessions/s1")
+        late = await talk.approve(call["toolId"])
+    assert shown["waiting"] == []
+    assert late[0]["error"]["type"] == "tool_call_answered"
 
 
 async def test_emergency_stop_rejects_what_waits_and_refuses_what_comes(open_talk, provider, calls_of):

@@ -16,10 +16,14 @@ from agentcore.bounds import (
     PREVIEW_CHARS,
     PREVIEW_ENTRIES,
 )
+from agentcore.config.app_json import ApprovalsConfig
 from agentcore.host import CallRequest
+from agentcore.host.approvals.pending import now_ms
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import EventBus
+from agentcore.store.approvals.rows import ApprovalRow
+from tests.support.waiting import wait_until
 
 
 def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -29,6 +33,8 @@ def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPrev
         raise ToolError("path_not_found", "no such file")
     if arguments["path"] == "shapeless":
         return "no preview"  # type: ignore[return-value]
+    if arguments["path"] == "moving" and self.target == "gone":
+        raise ToolError("path_not_found", "no such file")
     if arguments["path"] == "moving":
         return CallPreview(is_protected=True, paths=(self.target,))
     if arguments["path"] == "endless":
@@ -133,6 +139,69 @@ async def test_approval_does_not_hold_when_the_paths_behind_the_arguments_change
     outcome = await host.call(request(path="moving", call_id=call_id))
     assert outcome.error.type == "approval_denied"
     assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize("stays", [True, False])
+async def test_call_whose_target_changed_while_it_waited_is_asked_about_again(host, writer, stays):
+    told, changed = [], []
+    host.events.subscribe("approval.requested", lambda event: told.append(event.data["callId"]))
+    host.events.subscribe("approval.changed", lambda event: changed.append(event.data))
+    approve = Verdict(approved=True, by="terminal")
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        first = group.create_task(host.call(request(path="moving", waits_for_approval=stays)))
+        await wait_until(lambda: told)
+        writer.target = "another"
+        with pytest.raises(ToolError) as raised:
+            await host.approvals.decide(told[0], approve)
+        (shown,) = host.approvals.waiting
+        assert (shown.changes, shown.preview.paths) == (("target",), ("another",))
+        await host.approvals.decide(told[0], approve)
+        outcome = await first if stays else await host.call(request(path="moving", call_id=told[0]))
+    assert (raised.value.type, raised.value.context["changes"]) == ("approval_changed", ["target"])
+    assert changed == [{"callId": told[0], "changes": ["target"]}]
+    assert outcome.ok
+    assert writer.ran == 1
+
+
+@pytest.mark.spec("S2")
+async def test_call_whose_reason_to_ask_changed_is_asked_about_again(host, writer):
+    of_model = Principal("chat", "s")
+    call_id = await required(host, path="notes.txt", principal=of_model, session_id="s")
+    host.apply_approvals(ApprovalsConfig.model_validate({"rules": [{"tool": "write", "decision": "ask"}]}))
+    with pytest.raises(ToolError) as raised:
+        await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    (shown,) = host.approvals.waiting
+    assert raised.value.type == "approval_changed"
+    assert (shown.changes, shown.rule) == (("rules",), "approvals.rules[0]")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    assert (await host.call(request("notes.txt", of_model, call_id=call_id, session_id="s"))).ok
+
+
+@pytest.mark.spec("S2")
+async def test_call_that_cannot_run_any_more_is_not_approved_and_can_be_rejected(host, writer):
+    call_id = await required(host, path="moving")
+    writer.target = "gone"
+    with pytest.raises(ToolError) as raised:
+        await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    assert raised.value.type == "path_not_found"
+    assert [request.call_id for request in host.approvals.waiting] == [call_id]
+    await host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
+    assert host.approvals.waiting == []
+
+
+@pytest.mark.spec("S2")
+async def test_terminal_asks_again_about_a_call_that_changed(host, writer):
+    asked = []
+
+    async def approve(waiting):
+        asked.append((waiting.preview.paths, waiting.changes))
+        writer.target = "another"
+        return Verdict(approved=True, by="terminal")
+
+    host.approvals.ask_at_terminal(approve)
+    assert (await host.call(request(path="moving"))).ok
+    assert asked == [(("one",), ()), (("another",), ("target",))]
 
 
 @pytest.mark.spec("S2")
@@ -269,7 +338,7 @@ async def test_approval_is_in_the_record_before_the_tool_runs(host):
     assert (row.decision, row.decided_by) == ("ask", "terminal")
 
 
-def _waiting(queue: ApprovalQueue) -> ApprovalRequest:
+def _waiting() -> ApprovalRequest:
     return ApprovalRequest(
         call_id="c1",
         session_id="s",
@@ -279,25 +348,80 @@ def _waiting(queue: ApprovalQueue) -> ApprovalRequest:
         arguments_digest="",
         reason="",
         preview=None,
-        expires_at_ms=queue.expires_at_ms(),
     )
 
 
 @pytest.mark.spec("S2")
-async def test_unanswered_call_expires(host):
-    queue = ApprovalQueue(EventBus(), host.store, host.policy, wait_s=0.01)
-    pending = await queue.put(_waiting(queue))
-    await pending.wait()
+async def test_call_waits_without_a_limit_and_an_unused_approval_expires(host):
+    queue = ApprovalQueue(EventBus(), host.store, host.policy, used_within_s=-1)
+    pending = await queue.put(_waiting())
+    assert [request.expires_at_ms for request in queue.waiting] == [None]
+    await queue.decide("c1", Verdict(approved=True, by="terminal"))
     assert queue.find("c1") is None
     assert pending.use() is None
-    with pytest.raises(ToolError):
-        await queue.decide("c1", Verdict(approved=True, by="terminal"))
+
+
+@pytest.mark.spec("S2")
+async def test_approval_that_is_used_in_time_counts(host):
+    queue = ApprovalQueue(EventBus(), host.store, host.policy)
+    pending = await queue.put(_waiting())
+    await queue.decide("c1", Verdict(approved=True, by="terminal"))
+    assert pending.use() is not None
+
+
+@pytest.mark.spec("S2")
+async def test_call_that_an_earlier_version_gave_an_end_waits_after_it(host):
+    await host.store.approvals.put(ApprovalRow("c1", "s", '{"requested_at_ms": 1}', None, 1))
+    await host.store.approvals.put(ApprovalRow("c2", "s", '{"requested_at_ms": 2}', '{"approved": true}', 1))
+    assert [(row.call_id, row.expires_at_ms) for row in await host.store.approvals.calls(now_ms())] == [("c1", None)]
+
+
+@pytest.mark.spec("K2")
+async def test_cancelled_call_that_waits_leaves_the_list_and_never_runs(host, writer):
+    kept, cancelled = await required(host), await required(host)
+    withdrawn = []
+    host.events.subscribe("approval.withdrawn", lambda event: withdrawn.append(event.data["callId"]))
+    await host.calls.cancel(cancelled, Principal("token"))
+    assert [request.call_id for request in host.approvals.waiting] == [kept]
+    assert withdrawn == [cancelled]
+    assert (await host.call(request(call_id=cancelled))).error.type == "approval_not_found"
+    assert [row.call_id for row in await host.store.approvals.calls(now_ms())] == [kept]
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("K2")
+async def test_approved_call_that_is_cancelled_before_it_begins_never_runs(host, writer):
+    call_id, control = await required(host), await required(host)
+    for each in (call_id, control):
+        await host.approvals.decide(each, Verdict(approved=True, by="terminal"))
+    await host.calls.cancel(call_id, Principal("token"))
+    assert (await host.call(request(call_id=call_id))).error.type == "approval_not_found"
+    assert writer.ran == 0
+    assert (await host.call(request(call_id=control))).ok
+
+
+@pytest.mark.spec("K2")
+async def test_model_cannot_cancel_a_call_of_another_that_waits(host):
+    call_id = await required(host)
+    with pytest.raises(ToolError) as raised:
+        await host.calls.cancel(call_id, Principal("chat", "s1"))
+    assert raised.value.type == "call_not_found"
+    assert [request.call_id for request in host.approvals.waiting] == [call_id]
+
+
+@pytest.mark.spec("S2")
+async def test_calls_that_wait_end_with_their_session(host):
+    ended = await required(host, session_id="ended")
+    kept = await required(host, session_id="kept")
+    await host.end_session("ended")
+    assert [request.call_id for request in host.approvals.waiting] == [kept]
+    assert (await host.call(request(call_id=ended, session_id="ended"))).error.type == "approval_not_found"
 
 
 @pytest.mark.spec("K2")
 async def test_whoever_waits_for_a_call_that_is_withdrawn_is_let_go(host):
     queue = ApprovalQueue(EventBus(), host.store, host.policy)
-    pending = await queue.put(_waiting(queue))
+    pending = await queue.put(_waiting())
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(pending.wait())
         await asyncio.sleep(0)
@@ -308,7 +432,7 @@ async def test_whoever_waits_for_a_call_that_is_withdrawn_is_let_go(host):
 @pytest.mark.spec("S2")
 async def test_verdict_is_used_once(host):
     queue = ApprovalQueue(EventBus(), host.store, host.policy)
-    pending = await queue.put(_waiting(queue), is_kept=False)
+    pending = await queue.put(_waiting(), is_kept=False)
     assert pending.use() is None
     await queue.decide("c1", Verdict(approved=True, by="terminal"))
     assert pending.use() is not None

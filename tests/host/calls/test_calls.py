@@ -23,10 +23,10 @@ async def test_running_call_can_be_cancelled_once(host, lab):
         running = group.create_task(call(host, "wait"))
         await lab.entered.wait()
         (call_id,) = host.calls.in_flight
-        host.calls.cancel(call_id, Principal("cli"))
+        await host.calls.cancel(call_id, Principal("cli"))
     assert error_of(running.result()).type == "cancelled"
     with pytest.raises(ToolError) as raised:
-        host.calls.cancel(call_id, Principal("cli"))
+        await host.calls.cancel(call_id, Principal("cli"))
     assert raised.value.type == "call_not_found"
 
 
@@ -36,7 +36,7 @@ async def test_model_cannot_cancel_the_call_of_somebody_else(host, lab):
         await lab.entered.wait()
         (call_id,) = host.calls.in_flight
         with pytest.raises(ToolError) as raised:
-            host.calls.cancel(call_id, Principal("chat", "s1"))
+            await host.calls.cancel(call_id, Principal("chat", "s1"))
         assert raised.value.type == "call_not_found"
         lab.release.set()
 
@@ -91,7 +91,7 @@ async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_calle
         request = CallRequest("wait", {}, Principal("cli"))
         running = group.create_task(host.call(request, lambda kind, data: told.append((kind, dict(data)))))
         await lab.entered.wait()
-        host.calls.cancel(told[0][1]["callId"], Principal("cli"))
+        await host.calls.cancel(told[0][1]["callId"], Principal("cli"))
     call_id = running.result().call_id
     assert told == [("accepted", {"callId": call_id}), ("decided", {"callId": call_id, "asks": False})]
     assert error_of(running.result()).type == "cancelled"

@@ -60,7 +60,7 @@ async def test_thread_of_a_nested_call_is_told_to_stop_with_its_parent(host, lab
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(request))
         await asyncio.to_thread(lab.thread_started.wait, 30)
-        host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
+        await host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
     assert error_of(running.result()).type == "cancelled"
     assert await asyncio.to_thread(lab.thread_stopped.wait, 30)
 

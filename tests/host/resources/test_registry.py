@@ -142,7 +142,7 @@ async def test_call_can_be_cancelled_while_it_waits_and_the_queue_goes_on(host, 
         await wait_until(lambda: len(host.calls.in_flight) == 3)
         await wait_until(lambda: all(one.work is not None for one in host.calls.in_flight.values()))
         waiting_id = list(host.calls.in_flight)[1]
-        host.calls.cancel(waiting_id, Principal("cli"))
+        await host.calls.cancel(waiting_id, Principal("cli"))
         await wait_until(waiting.done)
         pages.gates["1"].set()
     assert waiting.result().error.type == "cancelled"

@@ -48,12 +48,6 @@ async def test_of_two_answers_to_one_call_one_counts(chats):
     assert sorted(moved) == [False, True]
 
 
-async def test_expired_call_cannot_be_approved_but_rejected(chats):
-    await chats.append("s1", calls=[call(state="waiting", expires_at_ms=1_000_000)])
-    assert not await chats.move("s1", "t1", "waiting", "approved")
-    assert await chats.move("s1", "t1", "waiting", "rejected")
-
-
 async def test_settled_call_is_no_longer_open_and_its_result_is_not_kept_twice(chats):
     await chats.append("s1", calls=[call(state="done", result="long")])
     await chats.append("s1", [NewMessage("results")], settles=["t1"])

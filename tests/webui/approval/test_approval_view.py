@@ -9,6 +9,7 @@ from playwright.async_api import expect
 
 from agentcore.api import CallPreview, tool
 from agentcore.bounds import EDITS_KEPT
+from agentcore.config.app_json import ApprovalRule
 from tests.server.approving import UNFORESEEN, Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
 from tests.webui.approval.viewing import approval_view, approve, both, card, is_undecided, misplaced, verdict
@@ -356,3 +357,24 @@ async def test_buttons_are_off_while_the_server_is_away_and_back_on_by_themselve
 
 
 # -- attacks ----------------------------------------------------------------------------------------------------------
+
+
+async def test_call_that_changed_while_it_waited_is_asked_about_again(ui):
+    ui.allowed_errors.append("status of 409")
+    page = await approval_view(ui)
+    call_id = await let_wait(ui.server)
+    shown = card(page)
+    await expect(shown).not_to_contain_text("changed while this waited")
+    before = ui.host.config.approvals
+    rules = [*before.rules, ApprovalRule(tool="note_write", decision="ask")]
+    ui.host.apply_approvals(before.model_copy(update={"rules": rules}))
+    try:
+        await expect(approve(page)).to_have_attribute("aria-disabled", "false")
+        await press(approve(page))
+        await expect(shown).to_contain_text("The reason why you are asked changed while this waited.")
+        assert is_undecided(ui, call_id)
+        await expect(approve(page)).to_have_attribute("aria-disabled", "false")
+        await press(approve(page))
+        assert (await verdict(ui, call_id)).approved
+    finally:
+        ui.host.apply_approvals(before)

@@ -4,7 +4,6 @@ import '../../tools/ac-tool-effects.js';
 import {Localized, inLocale, t} from '../../base/i18n.js';
 import {badges, base, buttons, fields} from '../../ui/styles.js';
 import './ac-approval-actions.js';
-import './ac-approval-countdown.js';
 import './ac-approval-edit.js';
 import './ac-approval-preview.js';
 import {requesterText} from './requester.js';
@@ -69,7 +68,6 @@ export class AcApprovalCall extends Localized(LitElement) {
           <h3 class=${isCallFrame ? 'visually-hidden' : 'tool'} id="tool">${visible(call.tool)}</h3>
           <ac-tool-effects .effects=${call.effects}></ac-tool-effects>
           ${call.isDestructive ? html`<span class="badge danger">${t('approval.destructive')}</span>` : nothing}
-          <ac-approval-countdown .until=${call.expiresAt}></ac-approval-countdown>
         </div>
         ${this._isEditing
     ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
@@ -104,8 +102,9 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   /** @param {import('./waiting.js').WaitingCall} call */
   _notes(call) {
-    const {preview, untrustedSource, rule, reason} = call;
+    const {preview, untrustedSource, rule, reason, changes} = call;
     return html`
+      ${changes.map((change) => html`<div class="note warn" role="status"><ac-icon name="rotate-ccw"></ac-icon><span>${t(`approval.changed.${change}`)}</span></div>`)}
       ${rule.startsWith('preview:') ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reasonOf(call)}</span></div>` : nothing}
       ${rule === 'caution' ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reason}</span></div>` : nothing}
       ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}

@@ -33,8 +33,8 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} digest
  * @property {Preview | null} preview
  * @property {Touched[]} touches
+ * @property {('tool' | 'target' | 'rules')[]} changes  what changed while it waited, so that it is asked about again
  * @property {number} requestedAt
- * @property {number} expiresAt
  *
  * @typedef {object} WaitingChange
  * @property {string} changeId

@@ -17,6 +17,8 @@ class Approvals extends Store {
     this.calls = new Set();
     /** Calls that a chat in view asks about itself. @type {Set<string>} */
     this.inChats = new Set();
+    /** Whether what waits is known. */
+    this.isLoaded = false;
     this._loads = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
@@ -49,7 +51,9 @@ class Approvals extends Store {
     try {
       const {calls, changes, pairings, now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a later answer is on its way
-      this._wakeAt(Math.min(...[...calls, ...changes, ...pairings].map(({expiresAt}) => expiresAt - now)));
+      // calls wait without a limit, and so do some changes
+      const ends = [...changes, ...pairings].flatMap(({expiresAt}) => expiresAt ?? []);
+      this._wakeAt(Math.min(...ends) - now);
       this._keep(calls.map((/** @type {any} */ {callId}) => callId), [...changes, ...pairings].map(({changeId, pairingId}) => changeId ?? pairingId));
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
@@ -59,7 +63,8 @@ class Approvals extends Store {
   /** @param {string[]} calls @param {string[]} others */
   _keep(calls, others) {
     const ids = new Set([...calls, ...others]);
-    if (ids.size === this.total && [...ids].every((id) => this._ids.has(id))) return;
+    if (this.isLoaded && ids.size === this.total && [...ids].every((id) => this._ids.has(id))) return;
+    this.isLoaded = true;
     [this._ids, this.calls] = [ids, new Set(calls)];
     this.notify();
   }

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {approvalAddress} from '../../approval/frame/ac-approval-frame.js';
 import {approvalOrigin, approvals} from '../../approval/frame/pending.js';
 import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
@@ -36,6 +37,7 @@ export class AcCallAsk extends Localized(LitElement) {
     /** @type {(() => void) | null} */
     this._endShowing = null;
     this._shownId = '';
+    new Listening(this, () => [approvals.subscribe(() => this.requestUpdate())]);
   }
 
   disconnectedCallback() {
@@ -58,6 +60,11 @@ export class AcCallAsk extends Localized(LitElement) {
     return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call);
   }
 
+  /** Whether the queue does not have the call, as while its host is away: then the frame has no buttons. */
+  get _isAway() {
+    return approvals.isLoaded && !approvals.calls.has(String(this.call?.callId));
+  }
+
   updated() {
     this._show(this.isConnected && this._isFramed ? String(this.call?.callId) : '');
   }
@@ -68,7 +75,7 @@ export class AcCallAsk extends Localized(LitElement) {
       <div class="ask line">
         <p><strong>${t('chat.waitsForYou')}</strong></p>
         <span class="actions">
-          ${this._needsLogIn ? this._renderReject() : nothing}
+          ${this._needsLogIn || this._isAway ? this._renderReject() : nothing}
           <a class="button quiet small icon" href=${approvalAddress(callId)} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
         </span>
       </div>
