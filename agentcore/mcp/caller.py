@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
+from mcp_types import RequestId
 from pydantic import Field
 
 from agentcore.api import LogLevel, Principal
@@ -51,6 +52,36 @@ def is_as_grave(level: LogLevel, least: LogLevel) -> bool:
     return LOG_LEVELS.index(level) >= LOG_LEVELS.index(least)
 
 
+Departure = Literal["cancelled", "ended", "lost"]
+"""Why nobody waits for the answer to a request: its client cancelled it, its session or key has ended, or the
+connection was lost, which is no cancellation."""
+
+
+@dataclass(slots=True)
+class Departures:
+    """Why requests of a connection were ended before their answer.
+
+    Attributes:
+        is_over: True once the whole connection has ended.
+    """
+
+    is_over: bool = False
+    _reasons: dict[RequestId, Departure] = field(default_factory=dict)
+
+    def note(self, request_id: RequestId, why: Departure) -> None:
+        """Say why a request is about to be ended."""
+        self._reasons.setdefault(request_id, why)
+
+    def forget(self, request_id: RequestId) -> None:
+        """The request has ended."""
+        self._reasons.pop(request_id, None)
+
+    def why(self, request_id: RequestId | None) -> Departure:
+        """Why nobody waits for a request that is being ended."""
+        found = None if request_id is None else self._reasons.get(request_id)
+        return found or ("ended" if self.is_over else "lost")
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """One connection of a client.
@@ -63,6 +94,7 @@ class Caller:
         narrowing: What the connection says of itself.
         found: Names of the tools that it looked for and found, the newest last; they stay with the connection.
         wishes: What it wants to be told of, in the revisions in which it says that once.
+        departures: Why its requests were ended before their answer.
     """
 
     principal: Principal
@@ -72,6 +104,7 @@ class Caller:
     narrowing: Narrowing = Narrowing()
     found: list[str] = field(default_factory=list)
     wishes: Wishes = field(default_factory=Wishes)
+    departures: Departures = field(default_factory=Departures)
 
     @property
     def is_model(self) -> bool:

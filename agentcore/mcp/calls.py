@@ -7,8 +7,7 @@ first any more, the two are one: asked once, run once.
 
 import asyncio
 import hashlib
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agentcore.bounds import MCP_WAIT_SECONDS
@@ -17,6 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.calls import CallOutcome, ModelReader
+from agentcore.host.events import Event
 from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.inputs import ClientAsker, Inputs
@@ -37,25 +37,43 @@ class _Key(NamedTuple):
     digest: str
 
 
-class _Wish(NamedTuple):
-    """A call that waits for a person, and what can be told and asked meanwhile."""
+@dataclass(slots=True, eq=False)
+class _Wish:
+    """A call that a client makes, and what can be told and asked meanwhile.
+
+    Args:
+        answer_by: Until when it has to be answered if a person is waited for, by the event loop's clock.
+        left: What runs on although its client was answered, or has gone.
+    """
 
     caller: Caller
-    key: _Key
+    tool: RegisteredTool
     arguments: dict[str, Any]
     tell: Telling
     inputs: Inputs
+    answer_by: float
+    left: "_Left | None" = None
+
+    @property
+    def key(self) -> _Key:
+        """What makes two calls the same, once the arguments were put right."""
+        digest = hashlib.sha256(to_json(self.arguments)).hexdigest()
+        return _Key(self.caller.principal.name, self.caller.session_id, self.tool.definition.name, digest)
+
+    def repair(self) -> None:
+        """Put the arguments right as the core does with those that a model writes."""
+        if self.caller.is_model:
+            self.arguments = self.tool.schema.repair(self.arguments)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Left:
-    """A call that a person approved, whose client has gone: it runs, or its result waits to be fetched."""
+    """A call whose client has gone: it runs, or its result waits to be fetched by an equal one."""
 
+    key: _Key
     work: asyncio.Task[CallOutcome]
-    ended_at: float | None = None
 
 
-@dataclass(slots=True)
 class ClientCalls:
     """Brings the calls of all clients through the host.
 
@@ -63,64 +81,97 @@ class ClientCalls:
         host: Carries them out.
     """
 
-    host: Host
-    _attended: set[str] = field(default_factory=set)
-    _left: dict[_Key, _Left] = field(default_factory=dict)
-    _in_flight: dict[str, int] = field(default_factory=dict)
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._attended: set[str] = set()
+        self._left: list[_Left] = []
+        self._in_flight: dict[str, int] = {}
+        self._unsubscribe = host.events.subscribe("approvers.changed", self._end_revoked)
 
     async def call(
         self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: Telling, inputs: Inputs
     ) -> CallOutcome:
         """Carry out one call.
 
-        Where it is cancelled, what it began ends too, unless a person is or was asked about it.
+        Cancelling this ends what it began where the client has cancelled, or has ended; where only its connection was
+        lost, the call goes on, and an equal one gets its result.
 
         Raises:
             ToolError: `too_many_calls`.
         """
-        with _Place(self._in_flight, caller):
-            if not caller.is_model:
-                return await self._run(caller, tool, arguments, tell, inputs, waits=True)
-            return await self._call_of_model(caller, tool, arguments, tell, inputs)
+        answer_by = asyncio.get_running_loop().time() + _limit_s(caller, tell)
+        wish = _Wish(caller, tool, arguments, tell, inputs, answer_by)
+        left = self._take_left(wish)
+        if left is not None:
+            return await self._carry_out(wish, left)
+        self._take_room(caller)
+        try:
+            return await self._carry_out(wish)
+        finally:
+            if wish.left is None:
+                self._give_room(caller)
+            else:
+                # what runs on counts against the client until it has ended
+                wish.left.work.add_done_callback(lambda _: self._give_room(caller))
+
+    async def _carry_out(self, wish: _Wish, left: _Left | None = None) -> CallOutcome:
+        if left is not None:
+            outcome = await self._stay_with(wish, left.work)
+        elif (call_id := self._waiting_alone(wish)) is not None:
+            return await self._after_decision(wish, call_id)
+        else:
+            outcome = await self._run(wish)
+        if outcome.error is None or outcome.error.type != "approval_required" or wish.left is not None:
+            return outcome
+        wish.repair()
+        return await self._after_decision(wish, outcome.call_id)
+
+    async def end_session(self, session_id: str) -> None:
+        """End what a session left behind that has ended itself."""
+        # requests that were ended just now leave theirs in the next turn of the loop
+        await asyncio.sleep(0)
+        await self._end_left([left for left in self._left if left.key.session_id == session_id])
 
     async def close(self) -> None:
         """End what goes on without a client; what ran is on record."""
-        works = [left.work for left in self._left.values()]
+        self._unsubscribe()
+        await self._end_left(list(self._left))
+
+    async def _end_left(self, ended: list[_Left]) -> None:
+        works = [left.work for left in ended]
+        self._left = [left for left in self._left if left not in ended]
         for work in works:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
 
-    # -- a model's call ----------------------------------------------------------------------------------------
+    def _end_revoked(self, event: Event) -> None:
+        """End what a client left behind whose key was revoked."""
+        if event.data.get("outcome") == "approver_revoked":
+            for left in self._left:
+                if left.key.client == f"mcp:{event.data['name']}":
+                    left.work.cancel()
 
-    async def _call_of_model(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: Telling, inputs: Inputs
-    ) -> CallOutcome:
-        call_id = None
-        if self._may_join():
-            arguments = tool.schema.repair(arguments)
-            key = _key(caller, tool, arguments)
-            if (left := self._left.pop(key, None)) is not None:
-                return await self._stay_with(key, left.work)
-            call_id = self._waiting_alone(key)
-        if call_id is None:
-            outcome = await self._run(caller, tool, arguments, tell, inputs)
-            if outcome.error is None or outcome.error.type != "approval_required":
-                return outcome
-            call_id = outcome.call_id
-        arguments = tool.schema.repair(arguments)
-        wish = _Wish(caller, _key(caller, tool, arguments), arguments, tell, inputs)
-        return await self._after_decision(wish, call_id)
+    # -- joining -----------------------------------------------------------------------------------------------
 
-    def _may_join(self) -> bool:
-        """Whether there is anything that an equal call could be one with; mostly there is not."""
-        self._drop_old()
-        approvals = self.host.approvals
-        return bool(self._left or approvals.waiting or approvals.unused)
+    def _take_left(self, wish: _Wish) -> _Left | None:
+        """An equal call whose client has gone; it is given once."""
+        if not self._left:
+            return None
+        wish.repair()
+        key = wish.key
+        left = next((left for left in self._left if left.key == key), None)
+        if left is not None:
+            self._left.remove(left)
+        return left
 
-    def _waiting_alone(self, key: _Key) -> str | None:
+    def _waiting_alone(self, wish: _Wish) -> str | None:
         """The id of an equal call that waits for a person, or was decided, and whose client has gone."""
         approvals = self.host.approvals
         asked = [*approvals.waiting, *(request for request, _ in approvals.unused)]
+        if not asked:
+            return None
+        wish.repair()
+        key = wish.key
         return next((each.call_id for each in asked if self._is_same(each, key)), None)
 
     def _is_same(self, request: ApprovalRequest, key: _Key) -> bool:
@@ -130,133 +181,148 @@ class ClientCalls:
         pending = self.host.approvals.find(request.call_id)
         return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
 
+    # -- waiting for a person ----------------------------------------------------------------------------------
+
     async def _after_decision(self, wish: _Wish, call_id: str) -> CallOutcome:
         """Wait for a person as long as the client does, and run what was approved."""
-        caller = wish.caller
         self._attended.add(call_id)
         try:
             if not await self._is_decided(wish, call_id):
-                return CallOutcome(call_id, error=_still_waiting(caller, self.host, call_id))
+                return _still_waiting(wish.caller, call_id)
+            return await self._run(wish, call_id)
+        except asyncio.CancelledError:
+            if wish.tell.departure == "cancelled" and (pending := self.host.approvals.find(call_id)) is not None:
+                await pending.withdraw()
+            raise
         finally:
             self._attended.discard(call_id)
-        request = self._request(caller, wish.key.tool, wish.arguments, wish.inputs, call_id, waits=True)
-        # a task of its own: what a person has approved is not ended by a client that gives up
-        notify = Notified(wish.tell).notify
-        work = asyncio.create_task(self.host.call(request, notify), name=f"mcp:{call_id}")
-        return await self._stay_with(wish.key, work)
 
     async def _is_decided(self, wish: _Wish, call_id: str) -> bool:
         pending, caller = self.host.approvals.find(call_id), wish.caller
         if pending is None or pending.is_decided:
             return True  # expired or withdrawn: sending it again says so
+        clock = asyncio.get_running_loop().time
         with wish.inputs.shown_approval(call_id, caller.approval_url):
             waiting = asyncio.ensure_future(pending.wait())
-            began, limit_s = time.monotonic(), _limit_s(wish)
+            began = clock()
             try:
-                while not waiting.done() and (gone := time.monotonic() - began) < limit_s:
-                    await wish.tell.progress(gone, None, f"waiting for a person to decide at {caller.approval_url}")
-                    left = limit_s - gone
-                    await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left))
+                while not waiting.done() and (left_s := wish.answer_by - clock()) > 0:
+                    said = f"waiting for a person to decide at {caller.approval_url}"
+                    await wish.tell.progress(clock() - began, None, said)
+                    await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left_s))
             finally:
                 waiting.cancel()
         after = self.host.approvals.find(call_id)
         return after is None or after.is_decided
 
-    async def _stay_with(self, key: _Key, work: asyncio.Task[CallOutcome]) -> CallOutcome:
-        """The outcome of an approved call; where the client goes away meanwhile, it waits for the next equal one."""
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            if not work.cancelled():
-                left = self._left[key] = _Left(work)
-                work.add_done_callback(lambda _: _note_end(left))
-            raise
+    # -- running -----------------------------------------------------------------------------------------------
 
-    def _drop_old(self) -> None:
-        oldest = time.monotonic() - RESULT_KEPT_SECONDS
-        for key in [key for key, left in self._left.items() if left.ended_at is not None and left.ended_at < oldest]:
-            del self._left[key]
-
-    # -- the host ----------------------------------------------------------------------------------------------
-
-    async def _run(
-        self,
-        caller: Caller,
-        tool: RegisteredTool,
-        arguments: dict[str, Any],
-        tell: Telling,
-        inputs: Inputs,
-        *,
-        waits: bool = False,
-    ) -> CallOutcome:
-        request = self._request(caller, tool.definition.name, arguments, inputs, waits=waits)
-        return await self.host.call(request, Notified(tell).notify)
-
-    def _request(
-        self,
-        caller: Caller,
-        tool: str,
-        arguments: dict[str, Any],
-        inputs: Inputs,
-        call_id: str | None = None,
-        *,
-        waits: bool,
-    ) -> CallRequest:
-        return CallRequest(
-            tool,
-            arguments,
+    async def _run(self, wish: _Wish, call_id: str | None = None) -> CallOutcome:
+        """Make a call, or run one that was decided; in a task of its own, which a lost connection does not end."""
+        caller = wish.caller
+        request = CallRequest(
+            wish.tool.definition.name,
+            wish.arguments,
             caller.principal,
             session_id=caller.session_id,
             call_id=call_id,
-            waits_for_approval=waits,
+            waits_for_approval=call_id is not None,
+            inner_waits=True,
             mode=caller.config.mode,
             reader=ModelReader(may_call=caller.may_have) if caller.is_model else None,
-            asker=ClientAsker(inputs),
+            asker=ClientAsker(wish.inputs),
         )
+        late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        notified = Notified(wish.tell, lambda asked_id: self._answer_in_time(wish, asked_id, late))
+        work = asyncio.create_task(self.host.call(request, notified.notify), name=f"mcp:{request.tool}")
+        return await self._stay_with(wish, work, late)
+
+    def _answer_in_time(self, wish: _Wish, asked_id: str, late: "asyncio.Future[str]") -> None:
+        """Have the client answered when its limit is near, where a call inside of its own waits for a person then."""
+
+        def look() -> None:
+            pending = self.host.approvals.find(asked_id)
+            if pending is not None and not pending.is_decided and not late.done():
+                late.set_result(asked_id)
+
+        asyncio.get_running_loop().call_at(wish.answer_by, look)
+
+    async def _stay_with(
+        self, wish: _Wish, work: asyncio.Task[CallOutcome], late: "asyncio.Future[str] | None" = None
+    ) -> CallOutcome:
+        """The outcome of a call; where its client goes away meanwhile, it waits for the next equal one."""
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future() if late is None else late
+
+        def end(_: object) -> None:
+            if not ended.done():
+                ended.set_result("")
+
+        work.add_done_callback(end)
+        try:
+            asked_id = await ended
+        except asyncio.CancelledError:
+            if wish.tell.departure == "lost":
+                self._leave(wish, work)
+            else:
+                work.cancel()
+                await asyncio.wait((work,))
+            raise
+        if work.done():
+            return work.result()
+        self._leave(wish, work)
+        return _still_waiting(wish.caller, asked_id, "a call that this one made waits for a person's approval")
+
+    def _leave(self, wish: _Wish, work: asyncio.Task[CallOutcome]) -> None:
+        """Keep a call whose client has gone, and for a while its result."""
+        wish.repair()
+        left = wish.left = _Left(wish.key, work)
+        self._left.append(left)
+        loop = asyncio.get_running_loop()
+
+        def forget() -> None:
+            if left in self._left:
+                self._left.remove(left)
+
+        def end(_: object) -> None:
+            if not work.cancelled():
+                work.exception()  # nobody may ever ask for it
+            loop.call_later(RESULT_KEPT_SECONDS, forget)
+
+        work.add_done_callback(end)
+
+    def _take_room(self, caller: Caller) -> None:
+        """Take a place among the calls of a client, of which those that it left behind count while they run.
+
+        Raises:
+            ToolError: `too_many_calls`.
+        """
+        name, limit = caller.principal.name, caller.config.calls_in_flight
+        count = self._in_flight.get(name, 0)
+        if count >= limit:
+            message = f"{limit} calls of this client are on their way already; wait until some have ended"
+            raise ToolError("too_many_calls", message, retryable=True, limit=limit)
+        self._in_flight[name] = count + 1
+
+    def _give_room(self, caller: Caller) -> None:
+        name = caller.principal.name
+        self._in_flight[name] -= 1
+        if not self._in_flight[name]:
+            del self._in_flight[name]
 
 
-def _key(caller: Caller, tool: RegisteredTool, arguments: dict[str, Any]) -> _Key:
-    digest = hashlib.sha256(to_json(arguments)).hexdigest()
-    return _Key(caller.principal.name, caller.session_id, tool.definition.name, digest)
-
-
-class _Place:
-    """A call's place among those of its client."""
-
-    def __init__(self, in_flight: dict[str, int], caller: Caller) -> None:
-        self._in_flight, self._name = in_flight, caller.principal.name
-        self._limit = caller.config.calls_in_flight
-
-    def __enter__(self) -> None:
-        count = self._in_flight.get(self._name, 0)
-        if count >= self._limit:
-            message = f"{count} calls of this client are on their way already; wait until some have ended"
-            raise ToolError("too_many_calls", message, retryable=True, limit=self._limit)
-        self._in_flight[self._name] = count + 1
-
-    def __exit__(self, *_: object) -> None:
-        self._in_flight[self._name] -= 1
-        if not self._in_flight[self._name]:
-            del self._in_flight[self._name]
-
-
-def _note_end(left: _Left) -> None:
-    left.ended_at = time.monotonic()
-    if not left.work.cancelled():
-        left.work.exception()  # nobody may ever ask for it
-
-
-def _limit_s(wish: _Wish) -> float:
+def _limit_s(caller: Caller, tell: Telling) -> float:
     """How long a call stays open: who hears nothing meanwhile has to be told before it gives up, after a minute."""
-    wait_s = wish.caller.narrowing.wait_s
-    return wait_s if wish.tell.hears_progress else min(wait_s, MCP_WAIT_SECONDS)
+    wait_s = caller.narrowing.wait_s
+    return wait_s if tell.hears_progress else min(wait_s, MCP_WAIT_SECONDS)
 
 
-def _still_waiting(caller: Caller, host: Host, call_id: str) -> ToolError:
-    pending = host.approvals.find(call_id)
-    expires_at = None if pending is None else pending.request.expires_at_ms
-    message = (
-        f"a person has to approve this call first, at {caller.approval_url} – tell them. It has not run. Once they "
-        "have approved it, send the same call again, with the same arguments: it runs then, once"
-    )
-    return ToolError("approval_required", message, retryable=True, callId=call_id, expiresAt=expires_at)
+def _still_waiting(caller: Caller, call_id: str, inner: str = "") -> CallOutcome:
+    if inner:
+        message = f"{inner}, at {caller.approval_url} – tell them. Send the same call again to get its result"
+    else:
+        message = (
+            f"a person has to approve this call first, at {caller.approval_url} – tell them. It has not run. Once they "
+            "have approved it, send the same call again, with the same arguments: it runs then, once"
+        )
+    context: dict[str, Any] = {"callId": call_id, "expiresAt": None}
+    return CallOutcome(call_id, error=ToolError("approval_required", message, retryable=True, **context))

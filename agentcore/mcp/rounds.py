@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from agentcore.mcp.caller import Departure
 from agentcore.mcp.calls import RESULT_KEPT_SECONDS
 from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, takes_urls
 from agentcore.mcp.telling import LogLevel, Telling
@@ -120,6 +121,11 @@ class _Running:
     def hears_progress(self) -> bool:
         """See `Telling.hears_progress`; of whoever waits now."""
         return self.tell is not None and self.tell.hears_progress
+
+    @property
+    def departure(self) -> Departure:
+        """See `Telling.departure`; between two requests nobody has gone."""
+        return "lost" if self.tell is None else self.tell.departure
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`; told to whoever waits now."""

@@ -1,7 +1,7 @@
 """What a client is told while it waits for a call: how far that is, and what it says of its work."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import mcp_types as types
@@ -9,7 +9,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import LogLevel
-from agentcore.mcp.caller import LOG_LEVELS, Caller, is_as_grave
+from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_as_grave
 
 
 class Telling(Protocol):
@@ -18,6 +18,11 @@ class Telling(Protocol):
     @property
     def hears_progress(self) -> bool:
         """Whether they want to know how far it is."""
+        ...
+
+    @property
+    def departure(self) -> Departure:
+        """Why nobody waits any more, of a request that is being ended."""
         ...
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
@@ -57,6 +62,11 @@ class ClientTelling:
         """See `Telling.hears_progress`."""
         return (self._ctx.meta or {}).get("progress_token") is not None
 
+    @property
+    def departure(self) -> Departure:
+        """See `Telling.departure`."""
+        return self._caller.departures.why(self._ctx.request_id)
+
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`."""
         await self._ctx.session.report_progress(done, total, message)
@@ -82,14 +92,17 @@ class Notified:
 
     Args:
         tell: To whom.
+        on_asked: Is called with the id of a call inside of it that waits for a decision.
     """
 
-    def __init__(self, tell: Telling) -> None:
-        self._tell, self._done = tell, 0.0
+    def __init__(self, tell: Telling, on_asked: Callable[[str], None]) -> None:
+        self._tell, self._on_asked, self._done = tell, on_asked, 0.0
 
     def notify(self, kind: str, told: Mapping[str, Any]) -> None:
         """See `agentcore.host.calls.Notify`."""
-        if kind == "progress":
+        if kind == "approval":
+            self._on_asked(told["callId"])
+        elif kind == "progress":
             # it has to grow from one to the next, and a tool may give none or a smaller one
             fraction = told.get("fraction")
             self._done = max(self._done + 1e-6, fraction if isinstance(fraction, float) else 0.0)

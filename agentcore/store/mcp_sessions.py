@@ -47,7 +47,7 @@ class McpSessionStore:
         await self._database.write(partial(_remove, session_id))
 
     async def take_unused(self, before_ms: int) -> list[str]:
-        """Forget the sessions that nobody has used since then; gives their ids."""
+        """Forget the sessions that were not used since then, and of which no call waits; returns their ids."""
         return await self._database.write(partial(_take_unused, before_ms))
 
 
@@ -71,5 +71,9 @@ def _remove(session_id: str, connection: sqlite3.Connection) -> None:
 
 
 def _take_unused(before_ms: int, connection: sqlite3.Connection) -> list[str]:
-    found = connection.execute("DELETE FROM mcp_sessions WHERE last_used_at_ms < ? RETURNING session_id", (before_ms,))
+    statement = (
+        "DELETE FROM mcp_sessions WHERE last_used_at_ms < ?"
+        " AND session_id NOT IN (SELECT session_id FROM approvals WHERE verdict IS NULL) RETURNING session_id"
+    )
+    found = connection.execute(statement, (before_ms,))
     return [session_id for (session_id,) in found.fetchall()]

@@ -90,6 +90,7 @@ class CallRequest:
         planned_id: The id of a new call, from `new_call_id`, for a caller that stores it before the call begins.
         parent_call_id: The call from inside which this one is made.
         waits_for_approval: Whether the caller stays while a person decides.
+        inner_waits: Whether calls that it makes wait while a person decides, although it does not wait itself.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
         reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
@@ -108,6 +109,7 @@ class CallRequest:
     planned_id: str | None = None
     parent_call_id: str | None = None
     waits_for_approval: bool = False
+    inner_waits: bool = False
     agent_id: str = ""
     mode: ApprovalMode | None = None
     reader: ModelReader | None = None

@@ -237,7 +237,7 @@ class CallContext:
             request.principal,
             session_id=parent.session_id,
             parent_call_id=parent.id,
-            waits_for_approval=request.waits_for_approval,
+            waits_for_approval=request.waits_for_approval or request.inner_waits,
             agent_id=request.agent_id,
             mode=request.mode,
             asker=request.asker,

@@ -161,6 +161,7 @@ class Pipe:
 
     def _finish(self, request: JSONRPCRequest, reply: "PipeReply", work: "asyncio.Future[dict[str, Any]]") -> None:
         reply.has_ended = True
+        self._session.caller.departures.forget(request.id)
         if self._session.in_flight.get(request.id) is work:
             del self._session.in_flight[request.id]
         if work.cancelled():
@@ -179,8 +180,8 @@ class Pipe:
             await self._session.runner.on_notify(Told(self._session), message.method, message.params)
             return
         cancelled = cancelled_request_id_from_params(message.params)
-        if cancelled is not None and (work := self._session.in_flight.get(cancelled)) is not None:
-            work.cancel()
+        if cancelled is not None:
+            self._session.cancel(cancelled)
 
     def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
         error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)

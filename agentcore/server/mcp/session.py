@@ -186,8 +186,15 @@ class McpSession:
         else:
             waiting.set_result(message.result)
 
+    def cancel(self, request_id: RequestId) -> None:
+        """End a request that the client has cancelled; one that has ended is ignored."""
+        if (work := self.in_flight.get(request_id)) is not None:
+            self.caller.departures.note(request_id, "cancelled")
+            work.cancel()
+
     def end(self) -> None:
         """End its streams and requests."""
+        self.caller.departures.is_over = True
         for task in tuple(self.in_flight.values()):
             task.cancel()
         self.streams.close()

@@ -139,7 +139,8 @@ class McpSessions:
         await self._store.remove(session_id)
         if session is not None:
             session.end()
-        await self._release(session_id)
+        await self._door.calls.end_session(session_id)
+        await self._host.end_session(session_id)
 
     async def close(self) -> None:
         """The server ends; the sessions stay, for the next process."""
@@ -157,6 +158,11 @@ class McpSessions:
             oldest = min(idle, key=lambda session: session.last_used_at)
             del self._sessions[oldest.caller.session_id]  # at once: others may begin meanwhile
             self._background.start(self.end(oldest.caller.session_id))
+
+    def _is_needed(self, session: McpSession) -> bool:
+        """True while a session may not end for want of use: a call that waits for a decision keeps it, too."""
+        is_waiting = self._host.approvals.waits_in(session.caller.session_id)
+        return bool(session.in_flight) or session.is_held or is_waiting
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -195,12 +201,8 @@ class McpSessions:
     async def _end_unused(self) -> None:
         oldest = time.time() - UNUSED_SECONDS
         for session in list(self._sessions.values()):
-            if session.last_used_at < oldest and not session.in_flight and not session.is_held:
+            if session.last_used_at < oldest and not self._is_needed(session):
                 await self.end(session.caller.session_id)
         for session_id in await self._store.take_unused(int((oldest - _SAVE_SECONDS) * 1000)):
             if session_id not in self._sessions:
-                await self._release(session_id)
-
-    async def _release(self, session_id: str) -> None:
-        await self._host.tabs.end_session(session_id)
-        await self._host.policy.forget_session(session_id)
+                await self._host.end_session(session_id)

@@ -6,6 +6,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -81,7 +82,9 @@ class Stateless:
         """Who asks. The session is the client's: what it makes there is named in its next call by id."""
         principal = exchange.principal
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
-        return caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
+        caller = caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
+        # closing a request cancels its call: so none stays open while a person is waited for
+        return replace(caller, narrowing=replace(caller.narrowing, wait_s=0))
 
     def _mismatch(self, exchange: Exchange, caller: Caller, request: JSONRPCRequest) -> InboundLadderRejection | None:
         """Where an argument that a tool wants in a header too stands otherwise there."""
@@ -101,11 +104,17 @@ class Stateless:
         runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
         work = asyncio.ensure_future(self._door.answer(runner, reply, request.method, request.params))
 
+        def cancel() -> None:
+            caller.departures.note(request.id, "cancelled")
+            work.cancel()
+
         def end() -> None:
+            caller.departures.note(request.id, "ended")
             work.cancel()
 
         # the client cancels by closing its connection
-        exchange.connection.on_lost = exchange.connection.end_stream = end
+        exchange.connection.on_lost = cancel
+        exchange.connection.end_stream = end
         if request.method == _LISTEN:
             exchange.parts.streams.add(end)  # it has no end of its own, and the server does not wait for it
         try:

@@ -158,7 +158,10 @@ class Streamable:
         )
         session.in_flight[message.id] = work
 
+        departures = session.caller.departures
+
         def end() -> None:
+            departures.note(message.id, "ended")
             work.cancel()
 
         exchange.connection.on_lost = lambda: reply.lose_client(_call_key(message), work)
@@ -169,6 +172,7 @@ class Streamable:
         finally:
             work.cancel()
             exchange.connection.on_lost = exchange.connection.end_stream = None
+            departures.forget(message.id)
             if session.in_flight.get(message.id) is work:
                 del session.in_flight[message.id]
 
@@ -189,8 +193,8 @@ async def _take(session: McpSession, message: JSONRPCNotification | JSONRPCRespo
         return
     if message.method == "notifications/cancelled":
         cancelled = cancelled_request_id_from_params(message.params)
-        if cancelled is not None and (work := session.in_flight.get(cancelled)) is not None:
-            work.cancel()
+        if cancelled is not None:
+            session.cancel(cancelled)
         return
     await session.runner.on_notify(Told(session), message.method, message.params)
 

@@ -167,6 +167,12 @@ class ByHand:
         assert (await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}))[0] == 202
         return answer["result"]
 
+    async def end(self) -> None:
+        """End the session, as a client does that is done."""
+        shown = {"Authorization": f"Bearer {self.key}", "Mcp-Session-Id": str(self.session)}
+        async with aiohttp.ClientSession(headers=shown) as http, http.delete(self.url) as answer:
+            assert answer.status == 200
+
     async def call(self, tool: str, arguments: Any = None, request_id: Any = 7) -> Any:
         """The result of a call."""
         status, answer, _ = await self.post(

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from agentcore.api import Audio, EmbeddedResource, Module, Text, ToolResult, tool
+from agentcore.api import Audio, EmbeddedResource, Module, Text, ToolContext, ToolResult, tool
 from tests.server.mcp.conftest import LIMIT_S, request
+from tests.support.waiting import wait_until
 
 
 def said(result):
@@ -81,8 +82,7 @@ async def test_client_that_wants_no_progress_is_told_within_a_minute_however_lon
     assert said(await hand.call("shop_sell", {"item": "tea"})) == "sold tea"
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_stays_open(start_mcp, monkeypatch, mode):
+async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_stays_open(start_mcp, monkeypatch):
     monkeypatch.setattr("agentcore.mcp.calls.MCP_WAIT_SECONDS", 0.1)
     mcp = await start_mcp()
     told = []
@@ -92,10 +92,30 @@ async def test_client_that_wants_progress_hears_where_to_decide_while_its_call_s
         await asyncio.sleep(0.3)  # longer than a client is let wait that wants none
         await mcp.decide()
 
-    async with mcp.client(await mcp.key(), "?wait=60", mode) as client:
+    async with mcp.client(await mcp.key(), "?wait=60") as client:
         result = await client.call_tool("shop_sell", {"item": "tea"}, progress_callback=note)
     assert said(result) == "sold tea"
     assert told == [f"waiting for a person to decide at {mcp.server.approval_address}"]
+
+
+class Buyer(Module):
+    """Buys by a call of its own."""
+
+    @tool(effects=["session"], timeout_s=60)
+    async def buyer_buy(self, ctx: ToolContext, item: str) -> str:
+        """Have the shop sell something."""
+        return str((await ctx.call("shop_sell", {"item": item})).blocks()[0].text)
+
+
+async def test_wait_for_a_call_inside_of_a_call_ends_before_the_limit_of_the_client(start_mcp, by_hand):
+    mcp = await start_mcp([Buyer()])
+    hand = await by_hand(mcp, query="?wait=1")
+    first = await hand.call("buyer_buy", {"item": "tea"}, 1)
+    assert said(first).startswith("Error approval_required: a call that this one made waits")
+    again = asyncio.create_task(hand.call("buyer_buy", {"item": "tea"}, 2))
+    await mcp.decide()
+    assert said(await again) == "sold tea"
+    assert mcp.shop.sold == ["tea"]
 
 
 async def test_equal_calls_side_by_side_are_two_wishes(start_mcp, by_hand):
@@ -123,16 +143,84 @@ async def test_result_of_an_approved_call_whose_client_gave_up_is_given_to_the_n
     assert mcp.host.approvals.waiting == []
 
 
-async def test_call_that_nobody_was_asked_about_ends_with_its_client(start_mcp, by_hand):
+async def lose(call):
+    """Cut the connection of a call, as a network does."""
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+
+
+def cancel(request_id):
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+
+
+async def test_call_whose_connection_is_lost_goes_on_and_its_result_is_given_to_the_next_equal_one(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    call = asyncio.create_task(hand.call("shop_count", request_id=1))
+    await mcp.shop.begun.wait()
+    await lose(call)
+    again = asyncio.create_task(hand.call("shop_count", request_id=2))
+    await wait_until(lambda: len(mcp.host.calls.in_flight) == 1)
+    mcp.shop.gate.set()
+    assert said(await again) == "counted"
+    assert mcp.shop.sold == []
+
+
+async def test_call_whose_connection_is_lost_ends_with_its_session(start_mcp, by_hand):
     mcp = await start_mcp()
     hand = await by_hand(mcp)
     call = asyncio.create_task(hand.call("shop_count"))
     await mcp.shop.begun.wait()
-    call.cancel()
-    await asyncio.gather(call, return_exceptions=True)
-    async with asyncio.timeout(LIMIT_S):
-        while mcp.shop.sold != ["cancelled"]:
-            await asyncio.sleep(0.01)
+    await lose(call)
+    await hand.end()
+    await wait_until(lambda: mcp.shop.sold == ["cancelled"])
+    assert not mcp.host.calls.in_flight
+
+
+async def test_cancelled_call_ends_also_after_a_person_approved_it(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    call = asyncio.create_task(hand.call("shop_sell_slowly", {"item": "rice"}, "c-1"))
+    await mcp.waiting()
+    await mcp.decide()
+    await mcp.shop.begun.wait()
+    assert len(mcp.host.calls.in_flight) == 1
+    assert (await hand.post(cancel("c-1")))[0] == 202
+    await wait_until(call.done)
+    await wait_until(lambda: not mcp.host.calls.in_flight)
+    # the next equal call is another one, which is asked about
+    mcp.shop.gate.set()
+    again = asyncio.create_task(hand.call("shop_sell_slowly", {"item": "rice"}, "c-2"))
+    await mcp.waiting()
+    await mcp.decide()
+    assert said(await again) == "sold rice"
+    assert mcp.shop.sold == ["rice", "rice"]
+
+
+async def test_cancelled_call_that_waits_for_a_person_leaves_the_list(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    kept = asyncio.create_task(hand.call("shop_sell", {"item": "tea"}, "c-0"))
+    await mcp.waiting()
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "rice"}, "c-1"))
+    await mcp.waiting(2)
+    assert (await hand.post(cancel("c-1")))[0] == 202
+    await wait_until(call.done)
+    (left,) = await mcp.waiting()
+    assert left.arguments["item"] == "tea"
+    await mcp.decide()
+    assert said(await kept) == "sold tea"
+    assert mcp.shop.sold == ["tea"]
+
+
+async def test_calls_that_wait_for_a_person_end_with_their_session(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand, other = await by_hand(mcp), await by_hand(mcp, "other")
+    assert "approval_required" in said(await hand.call("shop_sell", {"item": "rice"}))
+    assert "approval_required" in said(await other.call("shop_sell", {"item": "tea"}))
+    await hand.end()
+    (left,) = await mcp.waiting()
+    assert left.arguments["item"] == "tea"
 
 
 async def test_client_cancels_a_request_by_its_id(start_mcp, by_hand):
@@ -140,8 +228,7 @@ async def test_client_cancels_a_request_by_its_id(start_mcp, by_hand):
     hand = await by_hand(mcp)
     call = asyncio.create_task(hand.post(request("tools/call", {"name": "shop_count", "arguments": {}}, "c-1")))
     await mcp.shop.begun.wait()
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "c-1"}}
-    assert (await hand.post(cancel))[0] == 202
+    assert (await hand.post(cancel("c-1")))[0] == 202
     _, answer, _ = await call
     assert answer["error"]["message"] == "Request cancelled"
     assert mcp.shop.sold == ["cancelled"]
