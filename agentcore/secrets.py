@@ -10,10 +10,12 @@ A yes or no is no secret, whatever its name. A number is one only where digits a
 import json
 import re
 import threading
+from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 MASK = "•••"
 """Shown in place of a secret."""
@@ -74,6 +76,7 @@ _COUNTED = frozenset(("tokens", "cookies", "passwords", "passphrases", "secrets"
 """A number under such a name says how many there are."""
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
+_PERCENT = re.compile(r"%[0-9A-F]{2}")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME_CHARS = 200  # what is longer is no name; its end tells what it holds, as with any other
@@ -85,8 +88,11 @@ _ADDRESS_WITH_PASSWORD = re.compile(r"://[^/\s]*:[^/\s]*@")
 
 _KNOWN_CHARS = 8  # what is shorter stands in texts by accident, and would tear holes into them
 _KNOWN_VALUES = 1000
+_KNOWN_LINES = 200  # lines of one value that are masked by themselves
+_ARMOUR = "-----"  # lines that begin and end a key in a file are the same in all of them
 
 _known: Counter[str] = Counter()
+_spelled: dict[str, frozenset[str]] = {}
 _known_lock = threading.Lock()
 _longest_first: tuple[str, ...] = ()
 
@@ -203,6 +209,8 @@ def _may_hold_secret(lowered: str) -> bool:
 def keep_masked(values: Iterable[str]) -> Callable[[], None]:
     """Have values masked wherever `without_known` looks, until what this returns is called.
 
+    Each line of a value is masked by itself as well, and so are the spellings in which both may appear in a message:
+    `repr`, JSON, percent-encoding, base64 (also as a part of what was encoded, as in a Basic header).
     Those of fewer than 8 characters are not, and of very many not the last ones.
     """
     kept = [value for value in values if len(value) >= _KNOWN_CHARS]
@@ -224,7 +232,43 @@ def keep_masked(values: Iterable[str]) -> Callable[[], None]:
 
 def _sort_known() -> None:
     global _longest_first  # noqa: PLW0603 - replaced as a whole, so that readers need no lock
-    _longest_first = tuple(sorted(_known, key=len, reverse=True))
+    for value in _spelled.keys() - _known.keys():
+        del _spelled[value]
+    for value in _known.keys() - _spelled.keys():
+        _spelled[value] = _spellings(value)
+    _longest_first = tuple(sorted(frozenset().union(*_spelled.values()), key=len, reverse=True))
+
+
+def _spellings(value: str) -> frozenset[str]:
+    """The forms in which a secret may appear in a text."""
+    lines = [line.strip() for line in value.splitlines()[:_KNOWN_LINES]]
+    parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR))}
+    return frozenset(
+        spelling
+        for part in parts
+        if len(part) >= _KNOWN_CHARS
+        for spelling in _encoded(part)
+        if len(spelling) >= _KNOWN_CHARS
+    )
+
+
+def _encoded(text: str) -> Iterator[str]:
+    data = text.encode("utf-8", "surrogatepass")
+    yield text
+    # of text and of bytes, as Python's own messages quote them; the quotes depend on what is inside
+    for shown in (repr(text)[1:-1], ascii(text)[1:-1], repr(data)[2:-1], repr(text.encode("latin-1", "replace"))[2:-1]):
+        yield shown
+        yield shown.replace("\\'", "'")
+    yield json.dumps(text)[1:-1]
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    for quoted in (quote(data), quote(data, safe=""), quote_plus(data)):
+        yield quoted
+        yield _PERCENT.sub(lambda found: found[0].lower(), quoted)
+    for before in range(3):
+        # where it is a part of what was encoded, three positions are possible; characters at its ends mix with others
+        start, end = (before * 8 + 5) // 6, (before + len(data)) * 8 // 6
+        for encode in (b64encode, urlsafe_b64encode):
+            yield encode(bytes(before) + data).decode()[start:end]
 
 
 def without_known(text: str) -> str:

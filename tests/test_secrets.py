@@ -1,11 +1,13 @@
 """What is a secret is so on every surface: in the record, the log, settings, the environment and the command line."""
 
+import base64
 import io
 import json
 import os
 import re
 import subprocess
 import sys
+import urllib.parse
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,10 @@ from agentcore.secrets import (
     SECRET_PARTS,
     is_secret_name,
     is_secret_variable,
+    keep_masked,
     masked,
     masked_json,
+    without_known,
 )
 from agentcore.server.logging.json_lines import LineWriter, line_logger
 
@@ -259,3 +263,47 @@ def test_text_that_is_too_long_is_cut_after_it_was_masked() -> None:
 
 def test_page_and_server_have_one_mask() -> None:
     assert f"export const MASK = '{MASK}';" in (PAGE / "schema" / "secrets.js").read_text()
+
+
+TWO_LINES = 'first-line\'Ü/s+1\nsecond line "quoted" 22'
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as it is": lambda value: value,
+    "repr": repr,
+    "repr of bytes": lambda value: f"Illegal header value {value.encode()!r}",
+    "ascii": ascii,
+    "JSON": json.dumps,
+    "JSON in Unicode": lambda value: json.dumps(value, ensure_ascii=False),
+    "percent": urllib.parse.quote,
+    "percent of all": lambda value: urllib.parse.quote(value, safe="").lower(),
+    "form": urllib.parse.quote_plus,
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "Basic header": lambda value: f"Basic {base64.b64encode(b'me:' + value.encode()).decode()}",
+    "base64 for URLs": lambda value: base64.urlsafe_b64encode(b"user:" + value.encode()).decode(),
+    "first line": lambda value: value.splitlines()[0],
+    "last line, indented": lambda value: f"  {value.splitlines()[1]}",
+    "percent of a line": lambda value: urllib.parse.quote(value.splitlines()[1]),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_each_spelling_of_a_secret_in_use_is_masked_and_other_text_stays(spelling: str) -> None:
+    said = f"before {SPELLINGS[spelling](TWO_LINES)} after"
+    assert without_known(said) == said
+    forget = keep_masked([TWO_LINES])
+    shown = without_known(said)
+    forget()
+    assert MASK in shown
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    # of base64, at most the characters at its ends that hold bits of others
+    pieces = ("line", "quoted", "s+1", "s%2B1", "s%2b1", base64.b64encode(TWO_LINES.encode()).decode()[4:16])
+    assert not [piece for piece in pieces if piece in shown.replace("Illegal header value", "")]
+    assert without_known(said) == said
+
+
+def test_lines_that_frame_every_key_are_not_masked() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----"
+    forget = keep_masked([key])
+    shown = without_known("-----BEGIN PRIVATE KEY----- MIIEvQIBADANBgkq")
+    forget()
+    assert shown == f"-----BEGIN PRIVATE KEY----- {MASK}"
