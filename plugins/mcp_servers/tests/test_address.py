@@ -1,6 +1,7 @@
 """Servers at an address, in the real host: the example over HTTP, and one that answers as a test says."""
 
 import json
+import socket
 
 import pytest
 from aiohttp import web
@@ -77,3 +78,44 @@ async def test_a_result_of_the_newest_revision_that_does_not_say_what_it_is_is_w
 
     host = await mount({"url": await answering(answer, is_stateless=True)})
     assert (await host.call("example_go")).blocks()[0].text == "done"
+
+
+@pytest.mark.parametrize("value", ["hunter22\nhunter33", "hunter22\n", " hunter22", "hunter22\x00", "hunter22\u4e2d"])
+async def test_a_value_that_no_header_may_have_is_refused_before_it_is_sent_and_not_shown(mount, answering, value):
+    async def answer(request, asked):
+        raise AssertionError("nothing may be sent")
+
+    host = await mount({"url": await answering(answer), "headers": {"X-Key": value}}, is_failure_expected=True)
+    reason = host.host.modules.get("mcp_example").reason
+    assert "the value of the header 'X-Key'" in reason
+    assert "hunter" not in reason
+
+
+@pytest.mark.parametrize("later", ["127.0.0.1", "169.254.169.254"])
+async def test_the_address_that_is_dialled_is_checked_not_only_the_one_that_was_looked_up(
+    mount, answering, monkeypatch, later
+):
+    """A name leads to the server when it is looked up, and elsewhere when the connection is made."""
+
+    async def answer(request, asked):
+        result = {"content": [{"type": "text", "text": "reached"}]}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+    looked_up = []
+    look_up = socket.getaddrinfo
+
+    def rebind(host, *arguments, **options):
+        if host != "rebind.test":
+            return look_up(host, *arguments, **options)
+        looked_up.append(host)
+        return look_up("127.0.0.1" if len(looked_up) == 1 else later, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebind)
+    url = (await answering(answer)).replace("127.0.0.1", "rebind.test")
+    is_same = later == "127.0.0.1"
+    host = await mount({"url": url}, is_failure_expected=not is_same)
+    if is_same:
+        assert (await host.call("example_go")).blocks()[0].text == "reached"
+    else:
+        assert "hands out this machine's credentials" in host.host.modules.get("mcp_example").reason
+    assert len(looked_up) >= 2

@@ -29,7 +29,7 @@ from agentcore.api import (
     ToolDefinition,
     ToolError,
 )
-from agentcore_mcp_servers.address import ServerAddress, ServerLogin
+from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import definition_of
@@ -226,7 +226,7 @@ class McpServer(Module):
         return sandbox
 
     def _dial_address(self, url: str) -> Carrier:
-        headers = {name: value.get_secret_value() for name, value in self._block.headers.items()}
+        headers = checked_headers(self._block.headers)
         host = urlsplit(url).netloc.rpartition("@")[2]
         # the person has written this host, which may be one of their own network, and no other
         policy = self.runtime.url_policy(allow_private=True, allowed_hosts=(host,))

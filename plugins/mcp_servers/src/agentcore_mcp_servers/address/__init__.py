@@ -1,6 +1,7 @@
 """Servers at an address: speaking to them, and the log-in that they may want of a person (OAuth 2.1)."""
 
+from agentcore_mcp_servers.address.headers import checked_headers
 from agentcore_mcp_servers.address.login import ServerLogin, watch_refusals
 from agentcore_mcp_servers.address.server_address import ServerAddress
 
-__all__ = ["ServerAddress", "ServerLogin", "watch_refusals"]
+__all__ = ["ServerAddress", "ServerLogin", "checked_headers", "watch_refusals"]

@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from agentcore.api import Runtime, ToolError
+from agentcore.api import Runtime, ToolError, UrlPolicy
 from agentcore_mcp_servers.address.bounded import Bounded
+from agentcore_mcp_servers.address.dialling import checked_transport
 
 _SECONDS = 20.0
 _ANSWER_BYTES = 1024 * 1024
@@ -39,13 +40,15 @@ class LoginHttp:
         Raises:
             ToolError: `url_blocked`, `host_not_found`.
         """
+        await self._policy_for(url).resolve(url)
+
+    def _policy_for(self, url: str) -> UrlPolicy:
         written, other = self._policies
         try:
             written.check(url)
         except ToolError:
-            await other.resolve(url)
-        else:
-            await written.resolve(url)
+            return other
+        return written
 
     async def send(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its answer.
@@ -54,8 +57,14 @@ class LoginHttp:
             ToolError: `url_blocked`, `host_not_found`.
             httpx2.HTTPError: There is no answer.
         """
-        await self.judge(str(request.url))
-        transport = Bounded(httpx2.AsyncHTTPTransport(trust_env=False), _ANSWER_BYTES)
+        url = str(request.url)
+        policy = self._policy_for(url)
+        await policy.resolve(url)
+
+        async def resolve(_origin: str) -> Sequence[str]:
+            return await policy.resolve(url)
+
+        transport = Bounded(checked_transport(resolve), _ANSWER_BYTES)
         async with httpx2.AsyncClient(transport=transport) as client:
             # the SDK makes these requests without a client, which would have given them a time limit
             request.extensions["timeout"] = httpx2.Timeout(_SECONDS).as_dict()

@@ -19,6 +19,7 @@ from mcp.shared.message import SessionMessage
 from agentcore.api import Background, ToolError, UrlPolicy
 from agentcore_mcp_servers.address.answers import Answers
 from agentcore_mcp_servers.address.bounded import Bounded
+from agentcore_mcp_servers.address.dialling import checked_transport, resolved_by
 from agentcore_mcp_servers.listed import drop_unreadable
 from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
@@ -35,7 +36,7 @@ class ServerAddress:
     Args:
         url: The address.
         headers: Of each request.
-        policy: Judges the address.
+        policy: Judges the address, and what its name leads to whenever a connection is made.
         is_sse: Whether it speaks the transport of before 2025.
         auth: Lets each request in; None: the headers do.
         on_odd: Is told what is wrong with what it sends, and left out.
@@ -111,7 +112,7 @@ class ServerAddress:
             auth=self._auth,
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENCE_SECONDS),
             event_hooks={"response": [self._on_response]},
-            transport=Answers(Bounded(httpx2.AsyncHTTPTransport(trust_env=False))),
+            transport=Answers(Bounded(checked_transport(resolved_by(self._policy)))),
         )
 
     async def _on_response(self, response: httpx2.Response) -> None:

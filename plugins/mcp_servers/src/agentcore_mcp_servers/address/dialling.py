@@ -1,0 +1,72 @@
+"""Connections that are made to checked addresses alone, whatever a name led to a moment ago."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+import httpcore2
+import httpx2
+
+from agentcore.api import ToolError, UrlPolicy
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Looks up an origin, such as `http://example.com:80/`, and checks each address; raises ToolError for one refused."""
+
+_NEXT_SECONDS = 5.0
+"""How long one address is tried while there are others."""
+
+
+def resolved_by(policy: UrlPolicy) -> Resolve:
+    """Look names up as a policy does: no connection is made to what it refuses."""
+
+    async def resolve(origin: str) -> Sequence[str]:
+        return await policy.resolve(origin)
+
+    return resolve
+
+
+def checked_transport(resolve: Resolve) -> httpx2.AsyncHTTPTransport:
+    """A transport that connects to the addresses that `resolve` returns at that moment, and to no other.
+
+    A name that was checked before may lead elsewhere when it is dialled: so the connection is made to the address.
+    """
+    transport = httpx2.AsyncHTTPTransport(trust_env=False)
+    # the transport has no public way to be given its network; its pool, which it makes itself, has
+    transport._pool._network_backend = _CheckedNetwork(resolve)  # noqa: SLF001
+    return transport
+
+
+class _CheckedNetwork(httpcore2.AsyncNetworkBackend):
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve, self._network = resolve, httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Connect to the first of the checked addresses that answers.
+
+        Raises:
+            httpcore2.ConnectError: The policy refuses an address, or none answers.
+        """
+        origin = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+        try:
+            addresses = await self._resolve(origin)
+        except ToolError as exc:
+            raise httpcore2.ConnectError(exc.message) from exc
+        for address in addresses[:-1]:
+            limit_s = _NEXT_SECONDS if timeout is None else min(timeout, _NEXT_SECONDS)
+            try:
+                return await self._network.connect_tcp(address, port, limit_s, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        if not addresses:
+            raise httpcore2.ConnectError(f"no address is known for {host!r}")
+        return await self._network.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between attempts."""
+        await self._network.sleep(seconds)

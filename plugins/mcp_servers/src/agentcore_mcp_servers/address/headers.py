@@ -1,0 +1,37 @@
+"""Headers of a block, checked before any is sent: what HTTP refuses would be quoted with its value."""
+
+import re
+from collections.abc import Mapping
+
+from agentcore.api import SecretStr, ToolError
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
+
+def checked_headers(headers: Mapping[str, SecretStr]) -> dict[str, str]:
+    """The headers with their values.
+
+    Raises:
+        ToolError: `server_not_started`: HTTP allows no such name or value. The message has no value.
+    """
+    checked = {}
+    for name, secret in headers.items():
+        value = secret.get_secret_value()
+        if not _NAME.fullmatch(name):
+            raise ToolError("server_not_started", f"{name[:100]!r} is no name of a header")
+        if (fault := _fault_of(value)) is not None:
+            message = f"the value of the header {name!r} {fault}, which no header may; set it again without"
+            raise ToolError("server_not_started", message, header=name)
+        checked[name] = value
+    return checked
+
+
+def _fault_of(value: str) -> str | None:
+    if "\n" in value or "\r" in value:
+        return f"has {len(value.splitlines())} lines" if len(value.splitlines()) > 1 else "ends with a line break"
+    if value != value.strip():
+        return "begins or ends with a space"
+    if not _VALUE.fullmatch(value):
+        return "has characters that are not of Latin-1, or controls"
+    return None
