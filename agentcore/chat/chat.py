@@ -25,6 +25,7 @@ from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.turns import Turns
+from agentcore.chat.turn.untrusted import use_mark
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.errors import ToolError
 from agentcore.host import Host
@@ -281,6 +282,8 @@ class Chat:
     async def _take_result(self, body: ChatBody, call: ChatCallRow, stream: Stream, agent: AgentConfig) -> None:
         await self._host.policy.note_source(body.session_id, call.tool_name)
         result = read_client_result(body.message)
+        session = await self._chats.find(body.session_id)
+        use_mark("" if session is None else session.mark)
         said = body.message if result is None else result.result
         save = partial(self._host.store.artifacts.save, session_id=body.session_id, call_id=call.call_id)
         registry = self._host.registry

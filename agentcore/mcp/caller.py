@@ -10,6 +10,7 @@ from pydantic import Field
 
 from agentcore.api import LogLevel, Principal
 from agentcore.bounds import MCP_WAIT_SECONDS
+from agentcore.chat.turn.untrusted import new_mark
 from agentcore.config import ClientConfig
 from agentcore.host.policy import PERSONS
 
@@ -95,6 +96,7 @@ class Caller:
         found: Names of the tools that it looked for and found, the newest last; they stay with the connection.
         wishes: What it wants to be told of, in the revisions in which it says that once.
         departures: Why its requests were ended before their answer.
+        mark: Names the frames around untrusted text in its results; random.
     """
 
     principal: Principal
@@ -105,6 +107,7 @@ class Caller:
     found: list[str] = field(default_factory=list)
     wishes: Wishes = field(default_factory=Wishes)
     departures: Departures = field(default_factory=Departures)
+    mark: str = field(default_factory=new_mark)
 
     @property
     def is_model(self) -> bool:

@@ -33,6 +33,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from agentcore.api import Background
 from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
+from agentcore.chat.turn.untrusted import use_mark
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host import Host
@@ -212,6 +213,7 @@ class Door:
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
+        use_mark(caller.mark)
         with_views = shows_views(ctx.session.client_capabilities)
         try:
             if name == FIND_TOOLS and caller.is_model:
@@ -274,6 +276,7 @@ class Door:
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
         caller = self._caller_of(ctx)
+        use_mark(caller.mark)
         with _told_as_error():
             tool = self._served.prompt(caller, params.name)
             outcome = await self._call_served(ctx, params, caller, tool, dict(params.arguments or {}))

@@ -8,7 +8,7 @@ from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, text
-from agentcore.chat.turn.tool_output import mark_untrusted, one_line
+from agentcore.chat.turn.untrusted import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
 from agentcore.tool_forms import DIALECTS

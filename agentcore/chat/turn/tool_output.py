@@ -1,7 +1,5 @@
 """What a model gets of a call's end: capped, and marked where it comes from the open world."""
 
-import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,15 +7,12 @@ from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Image, Text
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
+from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
 
-_TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
-_MARK_DIGITS = 8
-_NO_MARKUP = str.maketrans("<>", "‹›")
-_SOURCE_CHARS = 200
 _INLINE_CHARS = 200
 """Of an error's context; more stands in lines of its own."""
 
@@ -134,23 +129,6 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return " ".join(map(_shown, value.values()))
     return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def mark_untrusted(content: str, source: str) -> str:
-    """Frame content so that it is seen to be data.
-
-    Its own digest names the frame, and what looks like the frame's tags in it is taken apart, so that it cannot end it.
-    """
-    held = _TAG.sub("&lt;", content)
-    mark = hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:_MARK_DIGITS]
-    said = result_text("untrusted", source=one_line(source, _SOURCE_CHARS).translate(_NO_MARKUP))
-    return f'<untrusted id="{mark}"> {said}\n{held}\n</untrusted id="{mark}">'
-
-
-def one_line(content: str, limit_chars: int) -> str:
-    """A text from outside for the middle of a line of ours: without line ends and controls, cut at its bound."""
-    shown = "".join(character for character in " ".join(content.split()) if character.isprintable())
-    return shown if len(shown) <= limit_chars else f"{shown[:limit_chars]}…"
 
 
 def cap_text(content: str, limit_bytes: int) -> str:

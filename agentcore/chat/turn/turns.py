@@ -20,6 +20,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
+from agentcore.chat.turn.untrusted import use_mark
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ModelReader
@@ -284,6 +285,7 @@ class Turns:
         """
         session = await self._chats.find(session_id)
         assert session is not None  # noqa: S101 - found or made before
+        use_mark(session.mark)
         stream.live.todos = json.loads(session.todos or "[]")
         stream.live.client = stream.sink
         stream.live.model_scales = ModelScales.read(session.model_scales)

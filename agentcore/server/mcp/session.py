@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from mcp.server.connection import Connection
@@ -140,6 +141,7 @@ class McpSession:
             "version": self.connection.protocol_version,
             "client": shown,
             "wishes": _wishes.dump_python(self.caller.wishes),
+            "mark": self.caller.mark,
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
@@ -151,6 +153,8 @@ class McpSession:
         client = InitializeRequestParams.model_validate(kept["client"], by_name=False)
         wishes = _wishes.validate_python(kept.get("wishes", {}))
         self.caller.wishes.log_level, self.caller.wishes.resources = wishes.log_level, wishes.resources
+        if mark := kept.get("mark"):
+            self.caller = replace(self.caller, mark=mark)
         protocol_version = kept["version"]
         self.connection.client_params, self.connection.protocol_version = client, protocol_version
         self.connection.initialized.set()

@@ -51,6 +51,7 @@ class Stateless:
     def __init__(self, door: Door) -> None:
         self._door = door
         self._found: dict[str, list[str]] = {}
+        self._marks: dict[str, str] = {}
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
         """Answer one request."""
@@ -84,7 +85,8 @@ class Stateless:
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
         caller = caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
         # closing a request cancels its call: so none stays open while a person is waited for
-        return replace(caller, narrowing=replace(caller.narrowing, wait_s=0))
+        mark = self._marks.setdefault(session_id, caller.mark)
+        return replace(caller, narrowing=replace(caller.narrowing, wait_s=0), mark=mark)
 
     def _mismatch(self, exchange: Exchange, caller: Caller, request: JSONRPCRequest) -> InboundLadderRejection | None:
         """Where an argument that a tool wants in a header too stands otherwise there."""

@@ -48,6 +48,7 @@ class ChatSessionRow(NamedTuple):
         model_scales: How the session's models count tokens, and how long their contexts are, as JSON text.
         context: How full the model's context was after its last answer, as JSON text; None: it has not answered.
         host: The host on another machine that its calls go to; empty: the server; None: as the agent says.
+        mark: Names the frames around untrusted text in it; random.
     """
 
     session_id: str
@@ -76,6 +77,7 @@ class ChatSessionRow(NamedTuple):
     model_scales: str | None = None
     context: str | None = None
     host: str | None = None
+    mark: str = ""
 
 
 class UsedTokens(NamedTuple):

@@ -1,5 +1,6 @@
 """Chat sessions, their messages, and the calls that wait: on the disk before anybody is told."""
 
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +35,7 @@ from agentcore.store.chat.rows import (
 from agentcore.store.chat.search import matching_sessions
 from agentcore.store.database.database import Database
 
+_MARK_BYTES = 8
 _SESSION = ", ".join(ChatSessionRow._fields)
 _CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_id", "created_at_ms"}
 _CALL_CHANGEABLE = frozenset(
@@ -82,7 +84,8 @@ class ChatStore:
         """The session of this id, made if there is none; whose it is stands in the row."""
         now_ms = self._now_ms()
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
-        made = await self._database.write(partial(_create, row._replace(host=host)), is_durable=True)
+        row = row._replace(host=host, mark=secrets.token_hex(_MARK_BYTES))
+        made = await self._database.write(partial(_create, row), is_durable=True)
         self.owners.add(made.session_id, made.owner)
         self.hosts.note(made.session_id, made.host)
         return made

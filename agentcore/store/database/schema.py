@@ -531,6 +531,12 @@ _ARTIFACT_ACCOUNTS = (
     ),
 )
 
+_SESSION_MARKS = (
+    # names the frames around untrusted text in the session; random, so that nobody who writes such text knows it
+    "ALTER TABLE chat_sessions ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    "UPDATE chat_sessions SET mark = lower(hex(randomblob(8)))",
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -558,6 +564,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _REPAIR,
     _RESOURCE_INDEXES,
     _ARTIFACT_ACCOUNTS,
+    _SESSION_MARKS,
 )
 """The statements of each step, in order."""
 

@@ -11,7 +11,7 @@ from agentcore.chat.bounds import ATTACHED_CHARS
 from agentcore.chat.session.view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders
-from agentcore.chat.turn.tool_output import mark_untrusted
+from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.documents import PICTURES, FittedPicture
 from agentcore.errors import ToolError
 from agentcore.host import Host

@@ -12,6 +12,7 @@ from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.compaction.told import Told, ToldHistory, load_history
 from agentcore.chat.turn.model_reply import used_tokens
+from agentcore.chat.turn.untrusted import use_mark
 from agentcore.host import Host
 from agentcore.store.chat import ChatSessionRow
 
@@ -45,6 +46,7 @@ async def compact_session(
         stream.live.agent_tokens += used.input_tokens + used.output_tokens
         await host.store.chats.append(session.session_id, usage=used)
 
+    use_mark(session.mark)
     keeper = SessionKeeper(host, session.session_id, stream, count, stream.live.reader)
     keeper.known_before, history = await load_history(host.store.chats, session.session_id)
     compactor = Compactor(engine, stream, keeper, ModelScales.read(session.model_scales))

@@ -21,7 +21,7 @@ from agentcore.chat.texts import Locale, result_text, text
 from agentcore.chat.turn.attachments import attachments_of, words_of
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.compaction.token_estimate import text_tokens
-from agentcore.chat.turn.tool_output import mark_untrusted
+from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.encoding import to_json
 
 AskForText = Callable[[str], Awaitable[str]]
