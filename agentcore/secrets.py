@@ -14,8 +14,8 @@ from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
-from typing import Any
-from urllib.parse import quote, quote_plus
+from typing import Any, NamedTuple
+from urllib.parse import quote, quote_plus, unquote
 
 MASK = "•••"
 """Shown in place of a secret."""
@@ -41,6 +41,9 @@ a program's text."""
 
 IN_ENVIRONMENT = frozenset(("key", "keys", "pass", "pat", "dsn"))
 """Words that tell of a secret in the name of a variable; elsewhere a key may be one of a keyboard or of an object."""
+
+IN_QUERY = IN_ENVIRONMENT | {"sig", "signature", "auth"}
+"""The same for the name of a parameter in an address."""
 
 PLAIN_NAMES = frozenset(("status_code", "exit_code", "error_code", "return_code", "close_code", "code_point"))
 """Names that are no secrets although they look like it."""
@@ -76,6 +79,12 @@ _COUNTED = frozenset(("tokens", "cookies", "passwords", "passphrases", "secrets"
 """A number under such a name says how many there are."""
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
+_HEADER = re.compile(
+    r"(?:--?[A-Za-z][\w-]*=)?\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*:\s*(?:(?:Bearer|Basic|Token)\s+)?(?P<value>[^\s/].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SCHEME = re.compile(r"(?P<name>Bearer|Basic|Token)\s+(?P<value>[^\s]{8,})", re.IGNORECASE)
+_PARAMETER = re.compile(r"[?&;](?P<name>[^=&#?;\s]{1,100})=(?P<value>[^&#\s\"']+)")
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -167,6 +176,36 @@ def is_secret_variable(name: str, value: str) -> bool:
     """Whether a variable of the environment looks as if it held a key: one of ours, or an address with a password."""
     is_own = name.startswith(_OWN_VARIABLE) and name != _PLAIN_VARIABLE
     return is_own or is_secret_value(name, value, IN_ENVIRONMENT) or _ADDRESS_WITH_PASSWORD.search(value) is not None
+
+
+class SecretSpan(NamedTuple):
+    """Where a secret is in a text, and the name that it has there, such as `apiKey` or `Authorization`."""
+
+    start: int
+    end: int
+    name: str
+
+
+def secrets_inside(text: str) -> list[SecretSpan]:
+    """The secrets that a text of a configuration has inside: keys in the query of an address, a header, a bearer token.
+
+    References such as `${secret:NAME}` and masks are none.
+    """
+    header, scheme = _HEADER.fullmatch(text), _SCHEME.fullmatch(text)
+    if header is not None and is_secret_name(header["name"], IN_ENVIRONMENT):
+        found = [SecretSpan(*header.span("value"), header["name"])]
+    elif scheme is not None:
+        found = [SecretSpan(*scheme.span("value"), scheme["name"])]
+    elif "://" in text:
+        named = ((each, unquote(each["name"])) for each in _PARAMETER.finditer(text))
+        found = [
+            SecretSpan(*each.span("value"), name)
+            for each, name in named
+            if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
+        ]
+    else:
+        return []
+    return [span for span in found if "${" not in text[span.start : span.end] and text[span.start : span.end] != MASK]
 
 
 def masked(value: Any) -> Any:
@@ -277,6 +316,11 @@ def without_known(text: str) -> str:
         if value in text:
             text = text.replace(value, MASK)
     return text
+
+
+def holds_secret(text: str) -> bool:
+    """True for a text with a secret in it: one that is in use now, a key in an address, a header with a token."""
+    return without_known(text) != text or bool(secrets_inside(text))
 
 
 def without_known_inside(value: Any) -> Any:

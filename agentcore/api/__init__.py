@@ -36,6 +36,7 @@ from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.pace import Pace
+from agentcore.secrets import holds_secret
 from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
@@ -118,6 +119,7 @@ __all__ = [
     "describe_quarantined",
     "guess_encoding",
     "has_more_json_parts",
+    "holds_secret",
     "hookimpl",
     "install_packages",
     "is_root",

@@ -121,7 +121,10 @@ def without_secrets(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
     shown = copy.deepcopy(dict(blocks))
     for name, block in shown.items():
         for secret in secrets_in(name, block, ()):
-            _put(block, secret.path, secret.instead.replace(f"${{secret:{secret.name}}}", MASK))
+            _put(block, secret.path, secret.instead)
+        for secret in secrets_in(name, blocks[name], ()):
+            text = _at(block, secret.path).replace(f"${{secret:{secret.name}}}", MASK)
+            _put(block, secret.path, text)
     return shown
 
 
@@ -136,6 +139,12 @@ def _named(found: Sequence[ForeignServer], names: Sequence[str]) -> list[Foreign
 def _name_at(found: Sequence[ForeignServer], word: str) -> str:
     is_number = word.isascii() and word.isdigit() and 0 < int(word) <= len(found)
     return found[int(word) - 1].name if is_number else word
+
+
+def _at(block: Any, path: Sequence[str | int]) -> str:
+    for step in path:
+        block = block[step]
+    return str(block)
 
 
 def _put(block: Any, path: Sequence[str | int], text: str) -> None:

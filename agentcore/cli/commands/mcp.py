@@ -97,7 +97,7 @@ def list_servers(config_path: Path, as_json: bool) -> None:
     listed = _listed(config_path)
     rows: list[dict[str, Any]] = [
         {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _runs(block)}
-        for name, block in _servers(config_path).items()
+        for name, block in _shown_blocks(_servers(config_path)).items()
     ]
     if as_json:
         print_json({"servers": rows})
@@ -362,6 +362,14 @@ def _module_of(name: str) -> str:
     if not module:
         raise CliError(f"{name!r} makes no name of a module", hint="take one with letters or digits")
     return module
+
+
+def _shown_blocks(blocks: Mapping[str, Any]) -> dict[str, Any]:
+    """Blocks with a mask in place of what looks like a secret; what is no block stays."""
+    from agentcore.cli.clients.import_dialogue import without_secrets
+
+    shown = without_secrets({name: block for name, block in blocks.items() if isinstance(block, dict)})
+    return {name: shown.get(name, block) for name, block in blocks.items()}
 
 
 def _runs(block: Any) -> str:

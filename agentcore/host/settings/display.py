@@ -9,7 +9,7 @@ from typing import Any
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.secrets import MASK, SECRET_NAME, is_secret_name, is_secret_value
+from agentcore.secrets import MASK, SECRET_NAME, is_secret_name, is_secret_value, secrets_inside
 
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
@@ -81,6 +81,8 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
     if is_instead:
         return not schema.takes(path, value)
+    if isinstance(value, str) and secrets_inside(value):
+        return True  # a key in an address, or a header among arguments
     is_named = bool(path) and isinstance(path[-1], str) and is_secret_value(path[-1], value)
     return is_named and schema.place(path) == "open"
 

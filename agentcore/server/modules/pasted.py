@@ -7,7 +7,15 @@ from typing import Any
 
 from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, has_reference, without_comments
 from agentcore.errors import ToolError
-from agentcore.secrets import IN_ENVIRONMENT, MASK, is_secret_name, is_secret_value, is_secret_variable
+from agentcore.secrets import (
+    IN_ENVIRONMENT,
+    MASK,
+    SecretSpan,
+    is_secret_name,
+    is_secret_value,
+    is_secret_variable,
+    secrets_inside,
+)
 
 BLOCKS = 50
 """Blocks of one paste."""
@@ -87,10 +95,15 @@ def secrets_in(key: str, block: Mapping[str, Any], taken: Collection[str]) -> li
         taken: Names of secrets that are kept already.
     """
     used, found = set(taken), []
-    for path, label, before, value in _texts(block, ()):
-        name = _free(_named(key, label), used)
-        used.add(name)
-        found.append(FoundSecret(path, name, value, f"{before}${{secret:{name}}}"))
+    for path, text, spans in _texts(block, ()):
+        instead, at = "", 0
+        for start, end, label in spans:
+            name = _free(_named(key, label), used)
+            used.add(name)
+            instead += f"{text[at:start]}${{secret:{name}}}"
+            at = end
+            # of several in one text, each one says what stands there once it and those before it are moved
+            found.append(FoundSecret(path, name, text[start:end], instead + text[end:]))
     return found
 
 
@@ -105,12 +118,12 @@ def _blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:
     return value
 
 
-def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str, str]]:
-    """Each secret: its path, what it is called there, what stands before it in its text, and itself."""
+def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, list[SecretSpan]]]:
+    """Each text that holds secrets: its path, itself, and where they are in it."""
     if isinstance(value, dict):
         for key, part in value.items():
             if isinstance(part, str):
-                yield from _secret_of((*path, key), key, part)
+                yield (*path, key), part, _secrets_of(key, part)
             else:
                 yield from _texts(part, (*path, key))
     elif isinstance(value, list):
@@ -118,26 +131,33 @@ def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str, str
             before = value[at - 1] if at else ""
             label = before.lstrip("-") if isinstance(before, str) and before.startswith("-") else ""
             if isinstance(part, str):
-                yield from _argument((*path, at), label, part)
+                yield (*path, at), part, _secrets_in_argument(label, part)
             else:
                 yield from _texts(part, (*path, at))
 
 
-def _secret_of(path: JsonPath, label: str, text: str) -> Iterator[tuple[JsonPath, str, str, str]]:
-    if not text or text == MASK or has_reference(text):
-        return
+def _secrets_of(label: str, text: str) -> list[SecretSpan]:
+    if not text or text == MASK:
+        return []
+    if spans := secrets_inside(text):
+        # a header that is named by its key, as a scheme alone is, keeps that name
+        return [span._replace(name=label) if _SCHEME.fullmatch(text) else span for span in spans]
+    if has_reference(text):
+        return []
     scheme = _SCHEME.fullmatch(text)
-    before, value = (scheme[1], scheme[2]) if scheme else ("", text)
+    start = len(scheme[1]) if scheme else 0
     if is_secret_value(label, text, IN_ENVIRONMENT) or is_secret_variable(label, text) or _KEY_LIKE.search(text):
-        yield path, label, before, value
+        return [SecretSpan(start, len(text), label)]
+    return []
 
 
-def _argument(path: JsonPath, label: str, text: str) -> Iterator[tuple[JsonPath, str, str, str]]:
+def _secrets_in_argument(label: str, text: str) -> list[SecretSpan]:
     option = _OPTION.fullmatch(text)
     if option and is_secret_name(option[2], IN_ENVIRONMENT) and not has_reference(text):
-        yield path, option[2], option[1], option[3]
-    elif not text.startswith("-"):
-        yield from _secret_of(path, label, text)
+        return [SecretSpan(len(option[1]), len(text), option[2])]
+    if text.startswith("-"):
+        return secrets_inside(text)
+    return _secrets_of(label, text)
 
 
 def _named(key: str, label: str) -> str:

@@ -64,6 +64,17 @@ async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, 
     assert said.startswith(f"{host.workspace} ")
 
 
+@pytest.mark.parametrize(
+    "more", ["--mode=fast", "--api-key=${KEPT_TOKEN:-kept-0123456789}", "--url=https://x.test/?apiKey=tvly-0123456789"]
+)
+async def test_a_secret_in_an_argument_is_warned_of(mount, plain, more):
+    block = plain()
+    host = await mount(block | {"args": [*block["args"], more]})
+    notes = host.host.modules.get("mcp_example").notes
+    assert ("secret in args" in notes) is (more != "--mode=fast")
+    assert "0123456789" not in str(notes)
+
+
 async def test_a_server_starts_in_the_folder_that_its_block_names(mount, plain, tmp_path):
     host = await mount(plain() | {"cwd": str(tmp_path)})
     assert (await text_of(host, "example_where")).startswith(f"{tmp_path} ")

@@ -28,6 +28,7 @@ from agentcore.api import (
     ToolContext,
     ToolDefinition,
     ToolError,
+    holds_secret,
 )
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.asked import Asked
@@ -67,6 +68,7 @@ _ADVICE = (
 )
 _MEND = "Mend that: it is started again by itself, and at once when its module is reloaded"
 _LOG_IN = "Log in on the module's page, or with `agentcore mcp login {name}`"
+_IN_ENV = "Put it into `env` of the block if the server reads it there, or use the server's address with `headers`"
 _SPARE_SECONDS = 30.0
 
 
@@ -111,6 +113,7 @@ class McpServer(Module):
                 prefix_of(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
             )
             self._sandbox = await self._find_sandbox(runtime)
+            self._warn_of_secrets(runtime)
         self._login = await self._find_login(runtime)
         self._server = Server(
             runtime.name,
@@ -208,6 +211,12 @@ class McpServer(Module):
         )
         self._process = ServerProcess(self._supervisor, launch, self._note)
         return self._process
+
+    def _warn_of_secrets(self, runtime: Runtime) -> None:
+        """Warn of secrets in arguments: other users of the machine see those in the list of processes."""
+        if any(holds_secret(argument) for argument in self._block.args):
+            said = "an argument of the command holds a secret, which other users of this machine can see"
+            runtime.note("secret in args", said, advice=_IN_ENV)
 
     async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
         """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""
