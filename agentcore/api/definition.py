@@ -168,6 +168,8 @@ class ToolDefinition:
         complete: Says what an argument can be while a person types it, the best first; without side effects, within
             2 s. At most 100 texts of one line are shown. Arguments whose schema names their values need none.
         icons: Pictures by which people know the tool; at most 4.
+        needs_chat: The tool works on the chat itself: its history, summary or to-do list, its model, or sub-agents. It
+            runs on the server where a foreign machine (a host that dialled in, a pool) may not use chats.
     """
 
     name: str
@@ -192,6 +194,7 @@ class ToolDefinition:
     in_views: str | None = None
     complete: Complete | None = field(default=None, repr=False, compare=False)
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
+    needs_chat: bool = False
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """Whether what a person said of a call of one holds for the other: all is equal but its rank and its icons."""

@@ -36,6 +36,7 @@ class ToolOptions:
     view: Any = None
     in_views: Any = None
     complete: Any = None
+    needs_chat: Any = False
     fault: str = ""
 
 
@@ -67,6 +68,7 @@ def tool(
     view: str | ToolView | None = None,
     in_views: str | None = None,
     complete: CompleteMethod | None = None,
+    needs_chat: bool = False,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -102,6 +104,8 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         in_views: The name by which views of the module call it; they call no other tools.
         complete: A function `(self, tool, argument, begun, given) -> list[str]` that says what an argument can be while
             a person types it.
+        needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. Where a
+            foreign machine may not use chats, such a tool runs on the server.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

@@ -143,6 +143,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         in_views=options.in_views,
         icons=getattr(owner, "tool_icons", ()),
         complete=_bind(options.complete, owner, f"complete of tool {where}", _COMPLETE),
+        needs_chat=options.needs_chat,
     )
     # the type of data that have a schema is made usable at the first call
     returns = ResultType(usable_hint(returned) if data_schema is None else returned, str(name))

@@ -22,6 +22,7 @@ class CallFacts:
         named_paths: Where the arguments of a tool without a preview lead, links followed.
         host: The host on another machine where it would run; empty: at the server.
         host_roots: The workspace folders there, as it says.
+        on_behalf_of: Of a foreign machine's call: the kind of principal whose call was sent to that machine.
     """
 
     principal: Principal
@@ -34,6 +35,12 @@ class CallFacts:
     named_paths: tuple[str, ...] = ()
     host: str = ""
     host_roots: tuple[str, ...] = ()
+    on_behalf_of: str = ""
+
+    @property
+    def is_of_foreign_machine(self) -> bool:
+        """True if a foreign machine makes the call, from inside one that was sent to it, and gets the result."""
+        return self.principal.kind == "host"
 
     @property
     def effects(self) -> frozenset[Effect]:
@@ -43,7 +50,8 @@ class CallFacts:
     @property
     def touches_session_only(self) -> bool:
         """Whether it touches nothing but its session's own state, or asks the person."""
-        return self.effects == SESSION_ONLY
+        # a session is that of the chat, and not the foreign machine's own
+        return self.effects == SESSION_ONLY and not self.is_of_foreign_machine
 
     @property
     def is_protected(self) -> bool:

@@ -313,7 +313,9 @@ class Agents(Criterion):
     absent = ()
 
     def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        is_meant = any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
+        # what an agent is allowed is not allowed to the machines that work for it; what it is denied is
+        is_own = not (surely and facts.is_of_foreign_machine)
+        is_meant = is_own and any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
         return None if is_meant else f"it is for agents: {', '.join(self.pattern)}"
 
 
@@ -362,7 +364,11 @@ class Callers(Criterion):
     absent = ()
 
     def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        return None if facts.principal.kind in self.pattern else f"it is for calls of: {', '.join(self.pattern)}"
+        # a foreign machine calls for itself and for whoever called it: what either is denied is denied, and what is
+        # allowed is allowed to the machine itself alone
+        kinds = {facts.principal.kind} if surely else {facts.principal.kind, facts.on_behalf_of}
+        is_meant = not kinds.isdisjoint(self.pattern)
+        return None if is_meant else f"it is for calls of: {', '.join(self.pattern)}"
 
 
 Kinds = tuple[type[Criterion], ...]

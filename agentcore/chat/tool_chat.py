@@ -107,8 +107,9 @@ class ToolChat:
 
     def _live(self, call: Call) -> LiveSession | None:
         """The session of a call: of one that a model wants, or of a person's own from inside a chat."""
-        kind = call.request.principal.kind
-        if kind != "chat" and kind not in _OF_PERSONS:
+        principal = call.request.principal
+        is_allowed_host = principal.kind == "host" and self._host.registry.may_use_chats(principal.id)
+        if principal.kind != "chat" and principal.kind not in _OF_PERSONS and not is_allowed_host:
             return None
         return self._turns.live.find(call.session_id) if call.session_id in self._turns.busy else None
 

@@ -146,6 +146,13 @@ class PoolConfig(_OtherMachines):
             "what lives there stays this server's own."
         ),
     ] = KEEP_MINUTES
+    chats: Annotated[
+        bool,
+        Field(
+            description="Whether these machines may use chats: read the conversation, replace its summary and to-do "
+            "list, have its model write, and run sub-agents."
+        ),
+    ] = False
 
 
 HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig | PoolConfig, Field(discriminator="kind")]

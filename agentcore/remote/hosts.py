@@ -75,6 +75,7 @@ class Hosts:
             elif isinstance(config, PoolConfig):
                 self._pools[name] = Pool(name, config, self._config.folder, host)
                 host.registry.claimed.update(dict.fromkeys(config.modules, name))
+                host.registry.allow_chats(name, is_on=config.chats)
             else:
                 self._places[name] = ProcessHost(name, config, services, self._lost, self._again)
         self._machines = Machines(host, remote, [*self._places, *self._pools])

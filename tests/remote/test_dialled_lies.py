@@ -73,7 +73,10 @@ class Liar:
         """The next message of a type; what is asked meanwhile is answered as it has to be."""
         async with asyncio.timeout(WAIT_S):
             while True:
-                message: Message = await self.socket.receive_json()
+                frame = await self.socket.receive()
+                if frame.type is aiohttp.WSMsgType.BINARY:
+                    continue  # what it has asked for
+                message: Message = json.loads(frame.data)
                 if message["type"] == kind:
                     return message
                 if message["type"] == "definitions":

@@ -10,7 +10,7 @@ import './cards/ac-approval-host.js';
 import {visibleLine} from './guard/visible.js';
 import {startOver} from './guard/attention.js';
 
-/** @typedef {{name: string, kind: string, state: string, address: string, pairedAt: number | null}} PairedHost */
+/** @typedef {{name: string, kind: string, state: string, address: string, pairedAt: number | null, mayUseChats: boolean}} PairedHost */
 /** @typedef {import('./cards/ac-approval-host.js').WaitingHost} WaitingHost */
 /** @typedef {import('../client/client.js').ApiError} ApiError */
 
@@ -80,7 +80,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
   }
 
   /** @param {PairedHost} host */
-  _host({name, kind, state, address, pairedAt}) {
+  _host({name, kind, state, address, pairedAt, mayUseChats}) {
     return html`
       <li>
         <div class="about">
@@ -88,8 +88,11 @@ export class AcApprovalHosts extends Localized(LitElement) {
           ${address ? html`<span class="muted small">${visibleLine(address).parts}</span>` : nothing}
           ${kind === 'nats' ? html`<span class="muted small">${t('approval.hostPool')}</span>` : nothing}
           ${pairedAt === null ? nothing : html`<span class="muted small">${t('approval.hostSince', {time: formatTime(pairedAt, {seconds: false})})}</span>`}
+          ${mayUseChats ? html`<span class="badge warn">${t('hosts.usesChats')}</span>` : nothing}
         </div>
-        ${kind === 'nats' ? nothing : html`<button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button>`}
+        ${kind === 'nats' ? nothing : html`<div class="row">
+          <button class="small" aria-label=${t(mayUseChats ? 'hosts.chatsOffNamed' : 'hosts.chatsOnNamed', {name})} @click=${(/** @type {Event} */ event) => this._allow(event, name, !mayUseChats)}>${t(mayUseChats ? 'hosts.chatsOff' : 'hosts.chatsOn')}</button>
+          <button class="small danger" aria-label=${t('hosts.forgetNamed', {name})} @click=${(/** @type {Event} */ event) => this._forget(event, name)}>${t('hosts.forget')}</button></div>`}
       </li>`;
   }
 
@@ -102,7 +105,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
       const {hosts} = await client.get('/api/hosts');
       /** @type {PairedHost[]} */
       const shown = hosts.filter((/** @type {PairedHost} */ {kind, state}) => (kind === 'remote' && state !== 'waiting') || kind === 'nats')
-        .map((/** @type {PairedHost} */ {name, kind, state, address, pairedAt}) => ({name, kind, state, address, pairedAt}));
+        .map((/** @type {PairedHost} */ {name, kind, state, address, pairedAt, mayUseChats}) => ({name, kind, state, address, pairedAt, mayUseChats}));
       if (JSON.stringify(shown) === JSON.stringify(this._hosts)) return; // hosts of pools come and go, and are not shown
       this._hosts = shown;
       startOver(); // what stands above what is decided on may have moved it
@@ -154,6 +157,20 @@ export class AcApprovalHosts extends Localized(LitElement) {
     else this._done = t(accepted ? 'approval.hostAdded' : 'approval.hostRefused', {name});
     await this.updateComplete;
     this._field.focus();
+    await this._load();
+  }
+
+  /** Let a host use chats, or no longer. @param {Event} event @param {string} name @param {boolean} isOn */
+  async _allow(event, name, isOn) {
+    if (!event.isTrusted) return;
+    const question = {heading: t('hosts.chatsHeading', {name}), text: t('approval.hostChatsHint'), action: t('hosts.chatsOn'), isDangerous: true};
+    if (isOn && !await confirm(question)) return;
+    this._failure = this._done = '';
+    try {
+      await client.post(`/api/hosts/${encodeURIComponent(name)}/chats`, {on: isOn});
+    } catch (error) {
+      this._failure = /** @type {Error} */ (error).message;
+    }
     await this._load();
   }
 

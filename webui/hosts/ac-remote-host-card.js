@@ -112,7 +112,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
 
   /** @param {RemoteHost} known */
   _facts(known) {
-    const {state, since, lastSeen, address, platform, version, pairedAt, latencyMs, callsInFlight, resources, workspace} = known;
+    const {state, mayUseChats, since, lastSeen, address, platform, version, pairedAt, latencyMs, callsInFlight, resources, workspace} = known;
     const isConnected = isUp(known);
     const held = resources.map(({type, count}) => `${count} ${saidByHost(type)}`).join(', ');
     return html`
@@ -124,6 +124,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
         ${isConnected || lastSeen === null ? nothing : fact(t('hosts.lastSeen'), formatTime(lastSeen, {seconds: false}))}
         ${address ? fact(t('hosts.address'), html`<bdi>${saidByHost(address)}</bdi>`) : nothing}
         ${platform || version ? fact(t('hosts.platform'), html`<bdi>${saidByHost(platform)}</bdi>${version ? html`<div class="muted">agentcore ${saidByHost(version)}</div>` : nothing}`) : nothing}
+        ${mayUseChats ? fact(t('hosts.chats'), t('hosts.usesChats')) : nothing}
         ${pairedAt === null ? nothing : fact(t('hosts.pairedAt'), formatDay(pairedAt))}
         ${workspace.length ? fact(t('hosts.workspace'), workspace.map((folder) => html`<code>${saidByHost(folder)}</code>`), 'wide folders') : nothing}
       </dl>`;

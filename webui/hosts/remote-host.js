@@ -15,6 +15,7 @@ import {visibleText} from '../approval/guard/visible.js';
  * @property {string} platform
  * @property {string} version
  * @property {number | null} pairedAt
+ * @property {boolean} mayUseChats  the user let it use chats
  * @property {number | null} lastSeen
  * @property {number | null} latencyMs
  * @property {string[]} workspace

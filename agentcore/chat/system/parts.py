@@ -129,7 +129,7 @@ def _host(where: ChosenHost, locale: Locale) -> str:
 
 def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:
     for module in modules:
-        said = "\n\n".join(filter(None, (module.manifest.instructions, module.instructions)))
+        said = module.instructions_for_models
         if said:
             told = text(locale, "of_module", title=module.manifest.title, text=said)
             yield SystemPart(f"module:{module.name}", told, module.manifest.title)

@@ -76,6 +76,15 @@ class ServerBackend:
         host: dict[str, Any] = self._client.post(path_of("api", "hosts", name, "restart"))
         return host
 
+    def allow_chats(self, name: str, *, is_on: bool) -> dict[str, Any]:
+        """Let a host on another machine use chats, which the user confirms, or no longer; gives the host as it is then.
+
+        Raises:
+            CliError: There is no such host; or the user is asked first.
+        """
+        host: dict[str, Any] = self._client.post(path_of("api", "hosts", name, "chats"), {"on": is_on})
+        return host
+
     def change_host(self, name: str, change: Literal["drain", "undrain", "disconnect", "connect"]) -> dict[str, Any]:
         """Change what a host on another machine may do; gives the host as it is then.
 

@@ -18,6 +18,7 @@ _ADVICE = {
     " or approve it in the terminal of the server",
     "host_away": "agentcore hosts says since when it is not connected",
     "host_not_found": "agentcore hosts lists them",
+    "tool_not_on_host": "leave --host out, or name the host that has it",
     "internal_error": "run it again with agentcore -v call … to see the traceback, or look into the server's log",
 }
 """What to do about errors, where that depends on the command line."""
@@ -51,7 +52,8 @@ def call(
     as such; a KEY given again adds to a list. KEY=@FILE takes a file's content (- is stdin), KEY:=JSON any value.
 
     With --json the whole answer is printed as one line: {"ok": true, "callId", "content", "data"}, or
-    {"ok": false, "callId", "error": {"type", "message", "context", "retryable"}}. Exit code 1 tells that it failed.
+    {"ok": false, "callId", "error": {"type", "message", "context", "retryable"}}; "host" is the host on another
+    machine that ran it. Exit code 1: it failed.
 
     \b
     Examples:
@@ -101,6 +103,8 @@ def _print_result(envelope: Mapping[str, Any]) -> None:
     else:
         for block in envelope["content"]:
             print_text(block["text"] if block["type"] == "text" else _described(block))
+    if envelope.get("host"):
+        note(f"(it ran on host {envelope['host']})")
     if envelope.get("truncated"):
         note("(the result was cut)")
 

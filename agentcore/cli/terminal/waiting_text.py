@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import HostOffer, Pairing, PolicyChange
+from agentcore.host.approvals import HostOffer, Pairing, PolicyChange, definition_text
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",
@@ -50,11 +50,12 @@ def pairing_text(pairing: Pairing) -> str:
     return "\n".join(lines)
 
 
-def host_text(shown: Mapping[str, Any]) -> str:
+def host_text(shown: Mapping[str, Any], *, may_use_chats: bool = False) -> str:
     """Everything that a decision on a host rests on, for a terminal.
 
     Args:
         shown: As `POST /api/host-pairings` gives it; all but the address are the host's own words.
+        may_use_chats: True if it would be let in with the right to use chats.
     """
     folders = shown["workspace"] or ["no folder"]
     lines = [
@@ -65,6 +66,9 @@ def host_text(shown: Mapping[str, Any]) -> str:
         f"  says it is {_line(shown['platform'])}, agentcore {_line(shown['version'])}",
         *(f"  works in   {_line(folder)}" for folder in folders),
         *(f"  {text}" for module in shown["modules"] for text in _module_lines(module)),
+        _CHATS
+        if may_use_chats
+        else f"  It may not use chats. To allow that: agentcore hosts chats {_line(shown['name'])} on",
     ]
     if shown["replaces"]:
         lines.append("  There is a host of this name already; it is forgotten if you let this one in.")
@@ -79,8 +83,9 @@ def shown_host(offer: HostOffer) -> dict[str, Any]:
             {
                 "name": each.name,
                 "title": each.title,
+                "instructions": each.instructions,
                 "tools": [
-                    {"name": tool.name, "description": tool.description, "effects": sorted(tool.effects)}
+                    {"name": tool.name, "effects": sorted(tool.effects), "definition": definition_text(tool)}
                     for tool in each.tools
                 ],
             }
@@ -89,13 +94,26 @@ def shown_host(offer: HostOffer) -> dict[str, Any]:
     }
 
 
+_CHATS = (
+    "  It may use chats: read conversations, replace their summaries and to-do lists, have your models write, and run\n"
+    "  sub-agents."
+)
+
+
 def _module_lines(module: Mapping[str, Any]) -> Iterator[str]:
     tools = module["tools"]
     yield f"offers     {_line(module['title'])} ({_line(module['name'])}), {len(tools)} tools"
+    if module["instructions"]:
+        yield "  instructions for models"
+        yield from _indented_lines(module["instructions"])
     for tool in tools:
         effects = ", ".join(sorted(tool["effects"]))
-        first = tool["description"].strip().partition("\n")[0]
-        yield f"             {_line(tool['name'])} [{_line(effects)}] {_line(first)}"
+        yield f"  tool     {_line(tool['name'])} [{_line(effects)}]"
+        yield from _indented_lines(tool["definition"])
+
+
+def _indented_lines(text: str) -> Iterator[str]:
+    return (f"           {all_visible(line)}" for line in text.split("\n"))
 
 
 def _line(text: str) -> str:

@@ -77,8 +77,7 @@ class DefinitionReview:
             known: Names of tools of other modules, for pointing out a text that speaks of them.
             is_shared: Whether others offer the same under this name, so that what waits of theirs goes on waiting.
         """
-        texts = {INSTRUCTIONS: _indented(instructions)} if instructions else {}
-        texts |= {definition.name: _text(definition) for definition in offered}
+        texts = _texts(offered, instructions)
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
@@ -88,14 +87,14 @@ class DefinitionReview:
 
     def verdict(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
         """What a person has said of a definition as it is now."""
-        text = _text(definition)
+        text = definition_text(definition)
         if self._accepted.get(module, {}).get(definition.name) == text:
             return "accepted"
         return "refused" if self._refused.get(module, {}).get(definition.name) == text else "waiting"
 
-    async def accept(self, module: str, offered: Iterable[ToolDefinition]) -> None:
-        """A person has seen a module's definitions where they let it in: these, and no others."""
-        texts = {definition.name: _text(definition) for definition in offered}
+    async def accept(self, module: str, offered: Iterable[ToolDefinition], instructions: str) -> None:
+        """Note that a user has seen these definitions and instructions, and no others, where they let a module in."""
+        texts = _texts(offered, instructions)
         await self._store.decide(module, texts, "accepted")
         self._accepted[module] = texts
         self._refused.pop(module, None)
@@ -175,10 +174,15 @@ class DefinitionReview:
 
 def fingerprint(definition: ToolDefinition) -> str:
     """A digest of all that is compared, by which two definitions are told apart."""
-    return hashlib.sha256(_text(definition).encode()).hexdigest()
+    return hashlib.sha256(definition_text(definition).encode()).hexdigest()
 
 
-def _text(definition: ToolDefinition) -> str:
+def _texts(offered: Iterable[ToolDefinition], instructions: str) -> dict[str, str]:
+    texts = {INSTRUCTIONS: _indented(instructions)} if instructions else {}
+    return texts | {definition.name: definition_text(definition) for definition in offered}
+
+
+def definition_text(definition: ToolDefinition) -> str:
     """All of a tool's definition that models or approvals go by, as it is compared and shown.
 
     What the module has written is indented, so that none of it looks like the next part; its lines end with a line feed

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import structlog
 
@@ -22,12 +23,17 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OfferedModule:
-    """A module that a host would bring. All texts are its own words."""
+    """A module that a host would bring. All texts are its own words.
+
+    Args:
+        instructions: What models would be sent about it.
+    """
 
     name: str
     title: str
     description: str
     tools: tuple[ToolDefinition, ...]
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +88,10 @@ class HostPairing:
     decided: "asyncio.Future[str | None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-LetIn = Callable[[HostOffer], Awaitable[str]]
-"""Lets a host in; gives its key."""
+class LetIn(Protocol):
+    """Lets a host in; gives its key."""
+
+    def __call__(self, offer: HostOffer, *, may_use_chats: bool) -> Awaitable[str]: ...
 
 
 class HostPairings:
@@ -158,9 +166,11 @@ class HostPairings:
                 pairing.offer = await pairing.fetch()
         return pairing, pairing.offer
 
-    async def decide(self, pairing_id: str, by: str, *, accepts: bool) -> None:
+    async def decide(self, pairing_id: str, by: str, *, accepts: bool, may_use_chats: bool = False) -> None:
         """Let a host in, or refuse it; the second word finds nothing.
 
+        Args:
+            may_use_chats: True if the user allows it to use chats: history, summary, to-do list, models, agents.
         Raises:
             ToolError: `pairing_not_found`: unknown, gone, expired, or decided already; `too_many_hosts`.
         """
@@ -172,12 +182,14 @@ class HostPairings:
         del self._waiting[pairing_id]
         key: str | None = None
         try:
-            key = await self.let_in(offer) if accepts else None
+            key = await self.let_in(offer, may_use_chats=may_use_chats) if accepts else None
         finally:
             if not pairing.decided.done():
                 pairing.decided.set_result(key)
         outcome = "host_paired" if accepts else "host_refused"
-        row = notice(outcome, name=offer.name, address=offer.address, modules=[each.name for each in offer.modules])
+        modules = [each.name for each in offer.modules]
+        chats = {"may_use_chats": True} if accepts and may_use_chats else {}
+        row = notice(outcome, name=offer.name, address=offer.address, modules=modules, **chats)
         self._record.append(row._replace(principal_kind="host", principal_id=offer.name, decided_by=by))
         log.warning(outcome, host=offer.name, address=offer.address, by=by)
 

@@ -140,6 +140,7 @@ class CallOutcome:
         edited_arguments: What it ran with, where the person who approved it had edited the arguments.
         is_untrusted: Whether what the result or the error says comes from the open world.
         artifact_account: Whose quota artifacts take that are made of it.
+        host: The host on another machine that carried it out; empty: the server, or nobody.
     """
 
     call_id: str
@@ -150,6 +151,7 @@ class CallOutcome:
     edited_arguments: dict[str, Any] | None = None
     is_untrusted: bool = False
     artifact_account: str = ""
+    host: str = ""
 
     @property
     def ok(self) -> bool:
@@ -166,6 +168,8 @@ class CallOutcome:
         head: dict[str, Any] = {"ok": self.ok, "callId": self.call_id}
         if self.resource_id is not None:
             head["resourceId"] = self.resource_id
+        if self.host:
+            head["host"] = self.host
         if self.edited_arguments is not None:
             head["editedArguments"] = self.edited_arguments
         if self.error is not None:

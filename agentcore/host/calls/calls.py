@@ -111,6 +111,8 @@ class Calls:
         outcome.resource_id = self._settlement.resource_of(call, outcome)
         # what the call made is nobody else's before its caller knows of it
         await self._services.resources.indexes.save()
+        if call.row is not None and call.prepared is not None:
+            outcome.host = call.prepared.tool.module.host
         approval = None if call.ruling is None else call.ruling.approval
         if approval is not None:
             outcome.edited_arguments = call.edited_arguments

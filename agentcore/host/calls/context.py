@@ -76,6 +76,12 @@ class CallContext:
         return "" if prepared is None else prepared.tool.module.name
 
     @property
+    def given(self) -> Mapping[str, Any]:
+        """The call's arguments as the caller gave them; empty: they are not known."""
+        prepared = self._call.prepared
+        return {} if prepared is None else prepared.given
+
+    @property
     def session_id(self) -> str:
         """The session it belongs to."""
         return self._call.session_id
@@ -228,19 +234,32 @@ class CallContext:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
+        return await self._call_tool(tool, arguments)
+
+    async def call_as_host(self, host: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool for a foreign machine that works on this call: the machine is the caller, and gets the result.
+
+        Raises:
+            ToolError: As `agentcore.api.ToolContext.call`.
+        """
+        return await self._call_tool(tool, arguments, Principal("host", host))
+
+    async def _call_tool(self, tool: str, arguments: Mapping[str, Any], foreign: Principal | None = None) -> ToolResult:
         self._refuse_if_carried_on()
         parent, request = self._call, self._call.request
-        # the same gate, the same principal and session; the parent's deadline is its own as well
+        # the same gate and session; the parent's deadline is its own as well
         nested = CallRequest(
             valid_text(tool),
             with_valid_text(dict(arguments)),
-            request.principal,
+            foreign or request.principal,
             session_id=parent.session_id,
             parent_call_id=parent.id,
-            waits_for_approval=request.waits_for_approval or request.inner_waits,
+            # nobody could send a call of a foreign machine again once it is approved
+            waits_for_approval=request.waits_for_approval or request.inner_waits or foreign is not None,
             agent_id=request.agent_id,
             mode=request.mode,
-            asker=request.asker,
+            # the client of the call serves its own user's calls, not those of another machine
+            asker=None if foreign is not None else request.asker,
             session_owner=request.session_owner,
         )
         outcome = await self._services.make_call(nested, parent.notify)

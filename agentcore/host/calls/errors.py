@@ -100,3 +100,12 @@ def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
 def cancelled() -> ToolError:
     """Somebody ended the call."""
     return ToolError("cancelled", "the call was cancelled")
+
+
+def chat_refused(host: str, operation: str) -> ToolError:
+    """The error of a foreign machine that asks for something of a chat which the user has not allowed it."""
+    message = (
+        f"host {host!r} may not use {operation!r}: the user has not allowed it to use chats, their models and agents; "
+        f"`agentcore hosts chats {host} on` asks the user to allow it"
+    )
+    return ToolError("host_not_allowed", message, host=host, operation=operation)

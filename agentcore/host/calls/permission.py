@@ -6,17 +6,18 @@ import time
 from typing import Any
 
 from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
-from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
+from agentcore.host.calls.call import Call, CallRequest, PreparedCall, Ruling, paused
 from agentcore.host.calls.errors import on_other_host, target_gone
 from agentcore.host.calls.prepare import Preparation
 from agentcore.host.declarations.hosted_names import pool_of
 from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
-from agentcore.host.policy.authority import Decision
+from agentcore.host.policy.authority import Decision, is_looser
 from agentcore.host.policy.offers import offers_for
 from agentcore.net.url_pattern import host_of
 
@@ -112,11 +113,17 @@ class Permission:
             prepared.preview,
             call.session_id,
             request.agent_id,
-            request.mode or self._policy.mode,
+            self._mode_of(request),
             named,
             pool_of(prepared.tool.module.host),  # what is said of a pool is said of all that is in it
             () if placed is None else tuple(placed.roots),
+            _on_behalf_of(call),
         )
+
+    def _mode_of(self, request: CallRequest) -> ApprovalMode:
+        """The mode of a call; what a chat may do without asking, a foreign machine that works for it may not."""
+        mode, general = request.mode or self._policy.mode, self._policy.mode
+        return general if request.principal.kind == "host" and is_looser(mode, general) else mode
 
     # -- asking a person -------------------------------------------------------------------------------------------
 
@@ -207,6 +214,14 @@ def _has_its_target(pending: PendingApproval, prepared: PreparedCall) -> bool:
     if shown.resource_id is None or shown.arguments_digest != pending.asked_digest:
         return True
     return prepared.resource is not None and prepared.resource.resource_id == shown.resource_id
+
+
+def _on_behalf_of(call: Call) -> str:
+    """The kind of principal that a foreign machine works for; empty: no foreign machine makes the call."""
+    if call.request.principal.kind != "host":
+        return ""
+    callers = (each.request.principal.kind for each in call.ancestors())
+    return next((kind for kind in callers if kind != "host"), "")
 
 
 def _unanswered(pending: PendingApproval) -> ToolError:

@@ -47,6 +47,8 @@ class Preparation:
             # its program may have been started anew meanwhile, and its modules with it
             tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
             placed = tool.module.placed
+        if request.principal.kind == "host" and tool.definition.needs_chat:
+            self._routing.check_chats(request.principal.id, tool)
         if request.principal.kind in _MODELS:
             # before the digest is made: what a person approves is what runs, and the same when it is sent again
             request.arguments = tool.schema.repair(request.arguments)

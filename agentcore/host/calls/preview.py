@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import structlog
 
-from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect
+from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect, ToolDefinition
 from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
@@ -33,7 +34,7 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
         return None
     making = _made(definition.preview, context, prepared.arguments, may_be_none=module.placed is not None)
     try:
-        return await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
+        preview = await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
     except ToolError as exc:
         raise read_error(call, exc) from exc  # the call cannot run, and is not asked about
     except asyncio.CancelledError:
@@ -46,6 +47,15 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
         return CallPreview(failure="failed")
     finally:
         context.end_preview()
+    return preview if preview is None or not module.is_foreign else _only_raising(preview, definition)
+
+
+def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPreview:
+    """The preview of a stranger's tool: it can add to the effects that a user has accepted, and take none away."""
+    exact = preview.effects
+    effects = None if exact is None else (exact - SESSION_ONLY) | definition.effects
+    # how its commands are held, only the server itself can say
+    return replace(preview, effects=effects, is_sandboxed=False)
 
 
 def touched(preview: CallPreview) -> tuple[object, ...]:

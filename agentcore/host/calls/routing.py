@@ -6,6 +6,7 @@ from agentcore.api import Resource
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.calls.conversation import ConversationSlot
+from agentcore.host.calls.errors import chat_refused
 from agentcore.host.declarations.hosted_names import host_title, is_member, pool_of
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.places import Places
@@ -30,7 +31,8 @@ class Routing:
             given: Its arguments.
             resource_id: The resource that its caller has named beside them.
         Raises:
-            ToolError: As `ToolRegistry.get`; `unknown_tool`: the host that has the resource has no such tool;
+            ToolError: As `ToolRegistry.get`; `tool_not_on_host`: the host that the call names, by itself or by its
+                resource, has no such tool;
                 `pool_full`: no host of a pool has room for something new.
         """
         name = call.request.tool
@@ -40,14 +42,40 @@ class Routing:
         resource = self._resource(call, given, resource_id)
         host = None if resource is None else self._resources.host_of(resource.resource_id)
         if resource is None or host is None:
-            return await self._in_pool(call, self._registry.get(name, call.host))
+            tool = self._registry.get(name, call.host)
+            self._check_named(call, tool)
+            return await self._in_pool(call, tool)
         call.host = host
         tool = self._registry.get(name, host)
         if tool.module.host != host:
             what = resource.resource_type.replace("_", " ")
-            message = f"the {what} {resource.resource_id!r} is on {host_title(host)}, which has no tool {name!r}"
-            raise ToolError("unknown_tool", message, tool=name, resource_id=resource.resource_id, host=host)
+            raise self._not_on_host(name, host, f"the {what} {resource.resource_id!r} is on {host_title(host)}, which")
         return tool
+
+    def _check_named(self, call: Call, tool: RegisteredTool) -> None:
+        """See that a call whose caller has named a host runs there: what a chat prefers is no such name.
+
+        Raises:
+            ToolError: `tool_not_on_host`.
+        """
+        named, host = call.request.host, tool.module.host
+        if named and named not in (host, pool_of(host)):
+            raise self._not_on_host(tool.definition.name, named, host_title(named))
+
+    def _not_on_host(self, name: str, host: str, who: str) -> ToolError:
+        found = self._registry.where(name)
+        where = " and ".join(map(host_title, found)) or "nowhere just now"
+        message = f"{who} has no tool {name!r}, and nothing runs on another machine instead; it is on {where}"
+        return ToolError("tool_not_on_host", message, tool=name, host=host, on=[each or "server" for each in found])
+
+    def check_chats(self, host: str, tool: RegisteredTool) -> None:
+        """Refuse a tool that works on chats to a foreign machine that may not use them.
+
+        Raises:
+            ToolError: `host_not_allowed`.
+        """
+        if not self._registry.may_use_chats(host):
+            raise chat_refused(host, tool.definition.name)
 
     async def _in_pool(self, call: Call, tool: RegisteredTool) -> RegisteredTool:
         """The tool of the very host that a call goes to; of a host of no pool, the tool itself."""

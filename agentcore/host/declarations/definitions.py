@@ -8,6 +8,7 @@ a misspelt name would else be an empty one, and anything would pass.
 import difflib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
@@ -69,7 +70,7 @@ _FORM_KEYS = (
 )
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
 _CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
-_SERVED_KEYS = ("served_as", "in_views", "icons")
+_SERVED_KEYS = ("served_as", "in_views", "icons", "needs_chat")
 _OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS, *_SERVED_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
@@ -124,6 +125,7 @@ def read_definition(given: Any) -> ToolDefinition:
         in_views=read_name_in_views(raw["in_views"], f"in_views {of}"),
         icons=read_icons(raw["icons"], f"icons {of}"),
         complete=_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
+        needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -151,6 +153,13 @@ def count_parts(definition: ToolDefinition) -> int:
         elif type(part) is list:
             ahead += part
     return count
+
+
+def without_session(definition: ToolDefinition) -> ToolDefinition:
+    """The definition of a foreign machine or mounted server: what it says lets no call run without asking."""
+    if "session" not in definition.effects:
+        return definition
+    return replace(definition, effects=frozenset(("execute",)))
 
 
 def _fields_of(given: Any) -> dict[str, Any]:
@@ -197,6 +206,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "in_views": raw.get("in_views"),
         "icons": raw.get("icons"),
         "complete": None,
+        "needs_chat": raw.get("needs_chat") or False,
     }
 
 

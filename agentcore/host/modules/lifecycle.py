@@ -399,7 +399,7 @@ class Lifecycle:
         """Read what a module offers; what a person has to see first is held back."""
         await loader.definitions(record, given)
         record.withheld = []
-        if not record.manifest.definitions_need_review and not record.host:
+        if not record.is_foreign:
             record.instructions = record.offered_instructions
             return
         others = [name for name, tool in self._registry.own.items() if tool.module is not record]
@@ -407,9 +407,9 @@ class Lifecycle:
             tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
         ]
         offered = [tool.definition for tool in record.tools]
-        instructions, is_shared = record.offered_instructions, is_member(record.host)
+        instructions, is_shared = record.instructions_to_review, is_member(record.host)
         waits = self._review.hold_back(record.reviewed_as, offered, instructions, others, is_shared=is_shared)
-        record.instructions = "" if INSTRUCTIONS in waits else record.offered_instructions
+        record.instructions = "" if INSTRUCTIONS in waits else instructions
         record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
 

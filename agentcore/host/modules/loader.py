@@ -14,7 +14,7 @@ from agentcore.config.settings_of_modules import RawSettings, module_settings, v
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.declarations.components import read_component
-from agentcore.host.declarations.definitions import count_parts, read_definition
+from agentcore.host.declarations.definitions import count_parts, read_definition, without_session
 from agentcore.host.declarations.manifest import read_manifest
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, title_of
@@ -140,6 +140,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
     if entries and "execute_tool_call" not in record.hooks:
         raise TypeError("it defines tools, but does not implement execute_tool_call")
     tools: dict[str, RegisteredTool] = {}
+    claims: set[str] = set()
     parts = 0
     for number, entry in enumerate(entries[:TOOLS_PER_MODULE]):
         try:
@@ -149,6 +150,9 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
                 left_out = f"{len(entries) - number} tools are left out: the schemas of a module may have"
                 problems.append(f"{left_out} {MODULE_PARTS:,} values together")
                 break
+            if record.is_foreign and "session" in definition.effects:
+                claims.add(definition.name)
+                definition = without_session(definition)
             tool = prepare(definition, record)
         except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
             problems.append(reason_of(exc))
@@ -158,6 +162,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
         tools.setdefault(tool.definition.name, tool)
     if len(entries) > TOOLS_PER_MODULE:
         problems.append(f"{len(entries) - TOOLS_PER_MODULE} tools are left out: a module may have {TOOLS_PER_MODULE}")
+    record.session_claims = frozenset(claims)
     return list(tools.values()), problems
 
 

@@ -123,6 +123,7 @@ class ModuleRecord:
         hooks: Hook name to implementation, as long as it is not stopped.
         executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
         tools: Its tools, before those whose name another module has are left out.
+        session_claims: Tools of a foreign module that claim to touch nothing but their session; nobody believes it.
         withheld: Those of its tools that wait for a person, who has not seen them as they are now.
         offered_instructions: What it says while it runs that models should be told.
         instructions: The same, unless it waits for a person.
@@ -168,6 +169,7 @@ class ModuleRecord:
     executes_async: bool = True
     runtime: Any = None
     tools: list[RegisteredTool] = field(default_factory=list)
+    session_claims: frozenset[str] = frozenset()
     withheld: list[RegisteredTool] = field(default_factory=list)
     offered_instructions: str = ""
     instructions: str = ""
@@ -208,6 +210,25 @@ class ModuleRecord:
         """What a person sees and accepts of its definitions is seen and accepted for all hosts of its pool."""
         return name_for_people(self.name)
 
+    @property
+    def is_foreign(self) -> bool:
+        """True if what it says of its tools comes from elsewhere: a foreign machine, or a mounted server."""
+        return bool(self.host) or self.manifest.definitions_need_review
+
+    @property
+    def instructions_to_review(self) -> str:
+        """What a user has to see before models are sent it: of a host on another machine, all that its module says."""
+        return (
+            merged_instructions(self.manifest.instructions, self.offered_instructions)
+            if self.host
+            else self.offered_instructions
+        )
+
+    @property
+    def instructions_for_models(self) -> str:
+        """What models are sent: nothing of a foreign machine that the user has not seen."""
+        return self.instructions if self.host else merged_instructions(self.manifest.instructions, self.instructions)
+
     def mask(self, secrets: tuple[str, ...]) -> None:
         """Have secrets that it is given masked in what it says, until it stops."""
         self.secrets += secrets
@@ -217,7 +238,7 @@ class ModuleRecord:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()
         first = [self.reload_error] if self.reload_error else []
-        if self.offered_instructions != self.instructions:
+        if self.instructions_to_review != self.instructions:
             first.append("you have not seen its instructions for models as they are now, so they wait")
         if self.withheld:
             names = [tool.definition.name for tool in self.withheld]
@@ -240,3 +261,8 @@ class ModuleRecord:
     def distribution(self) -> str:
         """The distribution that brought it; empty for a local module."""
         return self.origin.get("distribution", "")
+
+
+def merged_instructions(declared: str, current: str) -> str:
+    """The instructions of a module: those of its class, then those that it gives while it runs."""
+    return "\n\n".join(filter(None, (declared, current)))

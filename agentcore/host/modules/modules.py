@@ -99,6 +99,10 @@ class Modules:
         """Have a module served that another machine has started; see `Lifecycle.take_in`."""
         await self._lifecycle.take_in(record, plugin)
 
+    def merge_again(self) -> None:
+        """Put the tools of all modules together again: which hosts may use chats has changed."""
+        self._lifecycle.merge()
+
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Have the tools of a module of another machine read anew, which is there again."""
         await self._lifecycle.read_hosted_again(record)

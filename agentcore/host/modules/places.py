@@ -38,6 +38,7 @@ class PlaceReport:
         capacity: Of a host of a pool: how many resources may live in it, of all servers; None: it has not said.
         used: How many do; None: it is not known just now.
         labels: What a host of a pool is labelled with; of a pool: which labels its hosts need to be used here.
+        may_use_chats: True if the user allowed a host on another machine to use chats.
     """
 
     name: str
@@ -63,6 +64,7 @@ class PlaceReport:
     capacity: int | None = None
     used: int | None = None
     labels: tuple[str, ...] = ()
+    may_use_chats: bool = False
 
 
 class PlacedModule(Protocol):

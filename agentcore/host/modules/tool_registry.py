@@ -1,12 +1,14 @@
 """All tools of all ready modules: merged into one list for each host, found by name, encoded once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 import pydantic_core
 
 from agentcore.api import ToolDefinition
+from agentcore.api.definition import SESSION_ONLY
 from agentcore.errors import ToolError
 from agentcore.host.declarations.hosted_names import host_in, is_member, name_for_people, pool_of
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
@@ -28,9 +30,13 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
         validate if placed is None or definition.name not in placed.reads_arguments else or_left_to_place(validate),
         compile_result_check(definition),
         LoweredSchema(definition.input_schema),
-        pydantic_core.to_json(definition.to_json() | _home_of(module)),
+        _encoded(definition, module),
         definition.preview is not None if placed is None else definition.name in placed.looks_first,
     )
+
+
+def _encoded(definition: ToolDefinition, module: ModuleRecord) -> bytes:
+    return pydantic_core.to_json(definition.to_json() | _home_of(module))
 
 
 def _home_of(module: ModuleRecord) -> dict[str, str]:
@@ -71,6 +77,7 @@ class ToolRegistry:
         facts: What models are told of hosts.
         claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here, for their
             views, and nothing calls their tools here.
+        chat_hosts: Hosts and pools that the user allowed to use chats: history, summary, to-do list, models, agents.
         own: The server's own tools.
         tools: What there is where no host is chosen: the server's own tools; then, for names that it has not, those of
             the first host by name.
@@ -83,6 +90,7 @@ class ToolRegistry:
         self.absent: dict[str, frozenset[str]] = {}
         self.facts: dict[str, HostFacts] = {}
         self.claimed: dict[str, str] = {}
+        self.chat_hosts: set[str] = set()
         self.own: dict[str, RegisteredTool] = {}
         self.tools: dict[str, RegisteredTool] = {}
         self.version = 0
@@ -103,8 +111,11 @@ class ToolRegistry:
         self.own = _merged(self.records.values())
         hosts = sorted({record.host for record in self.hosted.values()})
         self._of_host = {
-            host: _merged(record for record in self.hosted.values() if record.host == host) for host in hosts
+            host: _merged((record for record in self.hosted.values() if record.host == host), self._stays_here)
+            for host in hosts
         }
+        for tools in self._of_host.values():
+            tools |= {name: kept for name, tool in tools.items() if (kept := self._with_own_effects(tool)) is not tool}
         for member in filter(is_member, hosts):
             # a tool of a pool is that of its first host, as it is seen; which one a call goes to is decided for each
             self._of_host[pool_of(member)] = self._of_host[member] | self._of_host.get(pool_of(member), {})
@@ -114,6 +125,45 @@ class ToolRegistry:
                 self.tools = self._of_host[host] | self.tools
         self._encoded, self._seen_from = {}, {}
         self.version += 1
+
+    # -- chats -------------------------------------------------------------------------------------------------
+
+    def may_use_chats(self, host: str) -> bool:
+        """True if the user allowed a foreign machine, or its pool, to use chats."""
+        return pool_of(host) in self.chat_hosts
+
+    def allow_chats(self, host: str, *, is_on: bool) -> None:
+        """Note whether the user allows a host or pool to use chats. The caller rebuilds."""
+        (self.chat_hosts.add if is_on else self.chat_hosts.discard)(host)
+
+    def _stays_here(self, host: str, tool: ToolDefinition) -> bool:
+        """True if a tool works on chats and the host may not: it runs on the server alone."""
+        return not self.may_use_chats(host) and (tool.needs_chat or self._needs_chat(tool.name))
+
+    def _needs_chat(self, name: str) -> bool:
+        own = self.own.get(name)
+        return own is not None and own.definition.needs_chat
+
+    def _with_own_effects(self, tool: RegisteredTool) -> RegisteredTool:
+        """A tool of a host; where the server's own distribution defines it, too, it has at least those effects.
+
+        What touches nothing but its session here does so there.
+        """
+        own = self.records.get(tool.module.name.rpartition("/")[2])
+        if own is None or own.state != "ready" or not own.distribution:
+            return tool
+        name, definition = tool.definition.name, tool.definition
+        found = next((each.definition.effects for each in own.tools if each.definition.name == name), None)
+        if found is None:
+            return tool
+        if found == SESSION_ONLY and name in tool.module.session_claims:
+            effects = SESSION_ONLY
+        else:
+            effects = definition.effects | (found - SESSION_ONLY)
+        if effects == definition.effects:
+            return tool
+        definition = replace(definition, effects=effects)
+        return replace(tool, definition=definition, encoded=_encoded(definition, tool.module))
 
     # -- hosts -------------------------------------------------------------------------------------------------
 
@@ -182,7 +232,10 @@ class ToolRegistry:
         records = [record for record in self.hosted.values() if host in (record.host, pool_of(record.host))]
         held |= {tool.definition.name for record in records for tool in (*record.tools, *record.withheld)}
         down = {record.name for record in records if record.state not in ("ready", "stopped")}
-        return held | {name for (at, name), module in self._former.items() if at == host and module in down}
+        held |= {name for (at, name), module in self._former.items() if at == host and module in down}
+        if self.may_use_chats(host):
+            return held
+        return {name for name in held if not self._needs_chat(name)}
 
     # -- page scripts ------------------------------------------------------------------------------------------
 
@@ -231,6 +284,11 @@ class ToolRegistry:
             raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
         near = near_names(name, self.tools_at(host))
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+
+    def where(self, name: str) -> list[str]:
+        """Where a tool can be called: hosts and pools by name, and the server as an empty name."""
+        own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []
+        return own + [host for host in sorted(self._of_host) if not is_member(host) and name in self._of_host[host]]
 
     def _why_down(self, name: str, host: str) -> ToolError | None:
         """What a call of a tool gets whose module is not ready; None: there is none of this name on the host."""
@@ -313,14 +371,25 @@ def host_away(host: str, message: str) -> ToolError:
     return ToolError("host_away", f"{message}; try again once it is", retryable=True, host=host)
 
 
-def _merged(modules: Iterable[ModuleRecord]) -> dict[str, RegisteredTool]:
-    """The tools of those that are ready, by name."""
+def _merged(
+    modules: Iterable[ModuleRecord], stays_here: Callable[[str, ToolDefinition], bool] | None = None
+) -> dict[str, RegisteredTool]:
+    """The tools of those that are ready, by name.
+
+    Args:
+        stays_here: True for a tool of a host that runs on the server alone; None: they are the server's own.
+    """
     merged: dict[str, RegisteredTool] = {}
     for module in (record for record in modules if record.state == "ready"):
         module.conflicts.clear()
         for tool in module.tools:
             name = tool.definition.name
-            if name in merged:
+            if stays_here is not None and stays_here(module.host, tool.definition):
+                module.conflicts.append(
+                    f"tool {name!r} is left out: it works on chats, which host {pool_of(module.host)!r} may not use; "
+                    "it runs on the server instead, if that has it"
+                )
+            elif name in merged:
                 owner = merged[name].module.name
                 module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
             else:

@@ -227,9 +227,10 @@ class ApprovalPolicy:
         if facts.mode == "allow":
             yield Decision("allow", "mode:allow", "the mode lets calls run")
         yield from self._votes_of_a_person(facts)
-        if facts.mode == "ask_writes" and facts.effects <= _READ:
+        # what a foreign machine reads leaves for that machine
+        if facts.mode == "ask_writes" and facts.effects <= _READ and not facts.is_of_foreign_machine:
             yield Decision("allow", "mode:ask_writes", "it only reads")
-        yield self._question(facts, f"mode:{facts.mode}", f"calls of a {facts.principal.kind} need a person")
+        yield self._question(facts, f"mode:{facts.mode}", _reason_to_ask(facts))
 
     def _rules_that_say(self, facts: CallFacts, rules: Sequence[Rule]) -> Iterator[Decision]:
         for rule in rules:
@@ -247,7 +248,7 @@ class ApprovalPolicy:
 
     def _granted(self, facts: CallFacts) -> str | None:
         """The grant that lets a call run."""
-        if "dangerous" in facts.effects:
+        if "dangerous" in facts.effects or facts.is_of_foreign_machine:
             return None
         for grant in self.grants:
             if grant.row.scope != "host" and grant.holds_for(facts):
@@ -292,3 +293,9 @@ class ApprovalPolicy:
 
     def _that(self, decision: str) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.decision == decision)
+
+
+def _reason_to_ask(facts: CallFacts) -> str:
+    if facts.is_of_foreign_machine:
+        return f"host {facts.principal.id!r} makes this call, and its result goes to that machine"
+    return f"calls of a {facts.principal.kind} need a person"

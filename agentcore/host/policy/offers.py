@@ -15,13 +15,20 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
     is_by_default = decision.by == "untrusted" or decision.by.startswith("mode:")
     if not is_by_default or facts.is_protected or "dangerous" in facts.effects or facts.principal.kind in PERSONS:
         return ()
+    if facts.is_of_foreign_machine:
+        return ()  # a grant is for callers of one kind, and each machine is another one
     found = list(offered(facts, roots))
     return tuple(GrantOffer(scope, facts.definition.name, patterns) for scope in _SCOPES for patterns in found)
 
 
 def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
     """What an approval grants by itself where only writes are asked about: further reading from the same hosts."""
-    if facts.mode != "ask_writes" or not facts.is_previewed or not facts.effects <= frozenset(("read", "egress")):
+    if (
+        facts.is_of_foreign_machine
+        or facts.mode != "ask_writes"
+        or not facts.is_previewed
+        or not facts.effects <= frozenset(("read", "egress"))
+    ):
         return ()
     origins = {origin for url in facts.urls if (origin := origin_of(url)) is not None}
     where = {RunsOn.key: escaped(facts.host)} if facts.host else {}

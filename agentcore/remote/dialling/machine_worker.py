@@ -182,6 +182,7 @@ class MachineWorker(Worker):
                     "fingerprint": each.fingerprint,
                     **each.described(),
                     "settings": None,
+                    "instructions": "" if each.runtime is None else each.runtime.instructions,
                     **self._tools[each.number],
                 }
                 for each in self._members.values()

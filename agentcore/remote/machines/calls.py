@@ -12,6 +12,7 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.remote.places.answers import Hello
 from agentcore.remote.places.linked_module import LinkedModule, gone
+from agentcore.remote.places.operations import ForeignMachine
 from agentcore.remote.places.sent_calls import SentCall, SentCalls
 
 _LEFT_SECONDS = 0.3
@@ -22,7 +23,7 @@ class MachineCalls:
     """Sends them, keeps them while there is no connection, and goes on with them over the next one.
 
     Args:
-        host: The host's name.
+        foreign: The host.
         is_there: Whether it takes calls.
         carried_on: Calls that an earlier server sent.
 
@@ -35,11 +36,21 @@ class MachineCalls:
     leases: Mapping[str, int] | None = None
 
     def __init__(
-        self, host: str, resources: ResourceRegistry, carried_on: CarriedOnCalls, is_there: Callable[[], bool]
+        self,
+        foreign: ForeignMachine,
+        resources: ResourceRegistry,
+        carried_on: CarriedOnCalls,
+        is_there: Callable[[], bool],
     ) -> None:
-        self._host, self._carried_on, self._is_there = host, carried_on, is_there
+        self._host, self._carried_on, self._is_there = foreign.name, carried_on, is_there
         self._loop = asyncio.get_running_loop()
-        self.sent = SentCalls(_Nobody(), resources, dict, outlives=True)  # type: ignore[arg-type]  # until a link
+        self.sent = SentCalls(
+            _Nobody(),  # type: ignore[arg-type]  # until a link
+            resources,
+            dict,
+            outlives=True,
+            foreign=foreign,
+        )
 
     async def call(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]

@@ -40,6 +40,7 @@ def report_of(
         platform=known.platform if known else "",
         workspace=() if told is None else tuple(told.workspace),
         paired_at_ms=known.paired_at_ms if known else None,
+        may_use_chats=known is not None and known.may_use_chats,
         last_seen_ms=(known.last_seen_ms or None) if known else None,
         failed={} if told is None else {each.name: each.reason for each in told.failed},
     )

@@ -30,6 +30,7 @@ from agentcore.remote.machines.served import Served
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
+from agentcore.remote.places.operations import ForeignMachine
 from agentcore.remote.places.standing import Standing
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Peer, Transport
@@ -55,7 +56,8 @@ class Machine:
         self.name, self._host, self._keeps, self._keys = known.name, host, dict(keeps), keys
         self._loop = asyncio.get_running_loop()
         self._standing = Standing(known.name, host.events)
-        self.calls = MachineCalls(known.name, host.resources, host.calls.carried_on, lambda: self.is_there)
+        self._foreign = ForeignMachine(known.name, lambda: host.registry.may_use_chats(known.name))
+        self.calls = MachineCalls(self._foreign, host.resources, host.calls.carried_on, lambda: self.is_there)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
@@ -164,6 +166,7 @@ class Machine:
                 self._host.resources,
                 outlives=True,
                 prefix=f"{self.name}/",
+                foreign=self._foreign,
                 on_hello=lambda told: self._greeted(link, told, address),
                 on_blocked=self._host.count_blocked,
                 on_control_files=self._host.report_control_files,

@@ -46,6 +46,7 @@ class Machines:
         self._closing: asyncio.Task[None] | None = None
 
     def _machine(self, known: KnownHost) -> Machine:
+        self._host.registry.allow_chats(known.name, is_on=known.may_use_chats)
         named = self._named.get(known.name)
         keeps = {"": KEEP_MINUTES} if named is None else named.keeps()
         return Machine(known, keeps, self._host, self._host.store.host_keys)
@@ -118,14 +119,15 @@ class Machines:
             )
         return name in self._machines
 
-    async def _let_in(self, offer: HostOffer) -> str:
-        """A person lets a host in, with the tools that they have seen."""
+    async def _let_in(self, offer: HostOffer, *, may_use_chats: bool) -> str:
+        """A person lets a host in, with the tools and instructions that they have seen."""
         self._check_name(offer.name)
         if offer.name in self._machines:
             await self.forget(offer.name)
         for module in offer.modules:
-            await self._host.definition_review.accept(f"{offer.name}/{module.name}", module.tools)
-        key = await self._host.store.host_keys.add(offer.name)
+            name = f"{offer.name}/{module.name}"
+            await self._host.definition_review.accept(name, module.tools, module.instructions)
+        key = await self._host.store.host_keys.add(offer.name, may_use_chats=may_use_chats)
         known = self._host.store.host_keys.named(offer.name)
         assert known is not None  # noqa: S101 - added above
         self._machines[offer.name] = self._machine(known)
@@ -143,11 +145,25 @@ class Machines:
         """
         machine = self.named(name)
         del self._machines[name]
+        self._host.registry.allow_chats(name, is_on=False)
         await self._host.store.host_keys.forget(name)
         await machine.forget()
         self._host.definition_review.disown(name)
         self._host.events.publish("hosts.changed", {"host": name})
         log.warning("host_forgotten", host=name)
+
+    async def allow_chats(self, name: str, *, is_on: bool) -> None:
+        """Let a host use chats, or no longer; calls that run feel it at once.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        self.named(name)
+        self._host.registry.allow_chats(name, is_on=is_on)
+        await self._host.store.host_keys.note(name, may_use_chats=is_on)
+        self._host.modules.merge_again()
+        self._host.events.publish("hosts.changed", {"host": name})
+        log.warning("host_may_use_chats" if is_on else "host_may_not_use_chats", host=name)
 
     # -- the server --------------------------------------------------------------------------------------------
 

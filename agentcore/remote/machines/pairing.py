@@ -17,7 +17,8 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
 from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.plain_values import plain_text
-from agentcore.host.declarations.definitions import read_definition
+from agentcore.host.declarations.definitions import read_definition, without_session
+from agentcore.host.modules.module_record import merged_instructions
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_members
 from agentcore.remote.places.answers import HeldModule, Hello
 from agentcore.remote.places.handlers import Handlers
@@ -189,7 +190,15 @@ def _module(told: HeldModule) -> OfferedModule:
     title = told.attributes.get("title")
     named = title.get("en") if isinstance(title, dict) else title
     shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
-    return OfferedModule(told.name, _short(shown), _short(told.description), definitions_in(told))
+    return OfferedModule(
+        told.name, _short(shown), _short(told.description), definitions_in(told), instructions_in(told)
+    )
+
+
+def instructions_in(told: HeldModule) -> str:
+    """What models would be sent about a module of a host, as it would be served."""
+    declared = told.attributes.get("instructions")
+    return merged_instructions(declared if isinstance(declared, str) else "", told.instructions)
 
 
 def definitions_in(told: HeldModule) -> tuple[ToolDefinition, ...]:
@@ -200,7 +209,7 @@ def definitions_in(told: HeldModule) -> tuple[ToolDefinition, ...]:
 def _definition(wire: Any) -> ToolDefinition | None:
     """A tool as it would be served; None: it is none, and would be left out."""
     try:
-        return read_definition(definition_of(wire, _nobody, _nobody))
+        return without_session(read_definition(definition_of(wire, _nobody, _nobody)))
     except Exception:  # noqa: BLE001 - whatever a machine says that nobody has let in
         return None
 

@@ -115,12 +115,17 @@ class Answered(HostMessage):
 
 
 class HeldModule(Loaded):
-    """A module that has gone on without a server, or that a host has started by itself, with its tools."""
+    """A module that has gone on without a server, or that a host has started by itself, with its tools.
+
+    Args:
+        instructions: What its module gives models to read while it runs, beside what its class declares.
+    """
 
     name: Id
     module: Number
     fingerprint: Text
     tools: Annotated[list[Any], Field(max_length=10_000)] = Field(default_factory=list)
+    instructions: Text = ""
 
 
 class HeldCall(HostMessage):

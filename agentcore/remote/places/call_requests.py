@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.host.calls.context import CallArtifacts
 from agentcore.host.containment.reading import read_mapping
 from agentcore.remote.places import messages
 from agentcore.remote.places.handlers import Handlers
 from agentcore.remote.places.sent_calls import TIMEOUT_SECONDS_MAX, SentCall, SentCalls
 from agentcore.remote.wire.peer import BLOBS_BYTES, Message, Peer
 from agentcore.remote.wire.values import result_to_wire
+from agentcore.store.artifacts import unknown_artifact
 
 _LOADS = 2
 _SAVING_BYTES = 2 * BLOBS_BYTES
@@ -72,7 +75,11 @@ class CallRequests:
 
     async def _nested(self, asked: messages.Nested) -> Any:
         sent = await self._calls.of(asked)
-        result = await sent.context.call(asked.tool, asked.arguments)
+        foreign = self._calls.foreign
+        if foreign is None:
+            result = await sent.context.call(asked.tool, asked.arguments)
+        else:
+            result = await sent.context.call_as_host(foreign.name, asked.tool, asked.arguments)
         wire = await result_to_wire(result, self._peer.send_blob)
         return self._answer(sent, wire if result.data is None else wire | {"data": result.data})
 
@@ -99,40 +106,55 @@ class CallRequests:
     # -- artifacts ---------------------------------------------------------------------------------------------
 
     async def _save_artifact(self, asked: messages.SaveArtifact) -> Any:
-        artifacts = (await self._calls.of(asked)).context.artifacts
+        sent = await self._calls.of(asked)
         data = self._peer.take_blob(asked.blob)
         if self._saving_bytes + len(data) > _SAVING_BYTES:
             raise ToolError("too_many_artifacts", "the host saves too much at one time; try again", retryable=True)
         self._saving_bytes += len(data)
         try:
-            return (await artifacts.save(data, mime=asked.mime, name=asked.name)).to_json()
+            saved = await sent.context.artifacts.save(data, mime=asked.mime, name=asked.name)
+            sent.saved.add(saved.artifact_id)
+            return saved.to_json()
         finally:
             self._saving_bytes -= len(data)
 
+    async def _artifacts_of(self, asked: messages.OfArtifact) -> CallArtifacts:
+        """The artifacts of a call, for reading one.
+
+        Raises:
+            ToolError: `artifact_not_found`: a foreign machine reads those that the arguments of the call name, or that
+                the call itself has saved; of others of the session it learns nothing.
+        """
+        sent, foreign = await self._calls.of(asked), self._calls.foreign
+        if foreign is not None and not foreign.may_use_chats():
+            is_named = bool(asked.artifact_id) and asked.artifact_id in to_json(sent.context.given).decode()
+            if not is_named and asked.artifact_id not in sent.saved:
+                raise unknown_artifact(asked.artifact_id)
+        return sent.context.artifacts
+
     async def _load_artifact(self, asked: messages.OfArtifact) -> Any:
-        artifacts = (await self._calls.of(asked)).context.artifacts
+        artifacts = await self._artifacts_of(asked)
         async with self._loading:  # a host that asks for many has them one after the other
             _check_size((await artifacts.describe(asked.artifact_id)).size_bytes)
             return await self._peer.send_blob(await artifacts.load(asked.artifact_id))
 
     async def _open_artifact(self, asked: messages.OfArtifact) -> Any:
-        artifacts = (await self._calls.of(asked)).context.artifacts
+        artifacts = await self._artifacts_of(asked)
         async with self._loading:
             with await artifacts.open(asked.artifact_id) as file:
                 _check_size(file.size_bytes)
                 return await self._peer.send_blob(await asyncio.to_thread(file.read, file.size_bytes))
 
     async def _describe_artifact(self, asked: messages.OfArtifact) -> Any:
-        sent = await self._calls.of(asked)
-        return (await sent.context.artifacts.describe(asked.artifact_id)).to_json()
+        return (await (await self._artifacts_of(asked)).describe(asked.artifact_id)).to_json()
 
     async def _read_artifact(self, asked: messages.ArtifactPart) -> Any:
-        artifacts = (await self._calls.of(asked)).context.artifacts
+        artifacts = await self._artifacts_of(asked)
         lines = await artifacts.lines(asked.artifact_id, asked.first, limit=asked.limit, chars=asked.chars)
         return {"lines": lines.lines, "total": lines.total}
 
     async def _find_in_artifact(self, asked: messages.ArtifactPart) -> Any:
-        artifacts = (await self._calls.of(asked)).context.artifacts
+        artifacts = await self._artifacts_of(asked)
         lines = await artifacts.find_lines(asked.artifact_id, asked.query, asked.first, limit=asked.limit)
         return {"lines": lines.lines, "total": lines.total}
 

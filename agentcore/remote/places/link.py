@@ -5,7 +5,7 @@ else ends the link, and nothing of it is believed.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 import structlog
@@ -24,6 +24,7 @@ from agentcore.remote.places.handlers import Handlers
 from agentcore.remote.places.host_resources import HostResources
 from agentcore.remote.places.linked_module import LinkedModule, gone
 from agentcore.remote.places.messages import M, read_answer
+from agentcore.remote.places.operations import OPERATIONS, ForeignMachine
 from agentcore.remote.places.routes import ServedRoutes
 from agentcore.remote.places.sent_calls import SentCalls
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
@@ -39,6 +40,9 @@ MESSAGES_PER_SECOND = 20_000
 
 _REASON_SECONDS = 1.0
 _SUBSCRIPTIONS = 1_000
+
+
+Answer = Callable[[Message], Awaitable[Any]]
 
 
 class Told(Protocol):
@@ -58,6 +62,7 @@ class HostLink:
         resources: All resources of the server.
         outlives: Whether the host goes on when this server ends.
         prefix: What stands before the names of its modules here: `HOST/` for one on another machine.
+        foreign: The foreign machine at the other end; None: it is a process of this machine.
         on_hello: Told what the host says of itself, when it greets.
         on_blocked: Told which module held the host's event loop, and for how many seconds.
         on_control_files: Called with what the user has to know of the control files of its workspace.
@@ -72,6 +77,7 @@ class HostLink:
         *,
         outlives: bool,
         prefix: str = "",
+        foreign: ForeignMachine | None = None,
         on_hello: Callable[[answers.Hello], None],
         on_blocked: Callable[[Holder, float], None],
         on_control_files: Callable[[ControlReport, str], None],
@@ -91,13 +97,15 @@ class HostLink:
         self._reason: asyncio.Future[str] = self._loop.create_future()
         self.peer = Peer(transport, on_end=on_end, per_second=MESSAGES_PER_SECOND)
         self.routes = ServedRoutes(self.peer)
-        self.calls = SentCalls(self.peer, resources, lambda: self._modules, outlives=outlives)
+        self.calls = SentCalls(self.peer, resources, lambda: self._modules, outlives=outlives, foreign=foreign)
         self.resources = HostResources(
             name, self.peer, resources, lambda: self.module_names, self.request, prefix=prefix
         )
         self._handlers = Handlers(name)
-        self.peer.serve(CallRequests(self.peer, self.calls).table(self._handlers))
-        self.peer.listen(self.resources.table(self._handlers) | self._messages(self._handlers.told))
+        self._serve_requests(self.calls)
+        notices = self.resources.table(self._handlers) | self._messages(self._handlers.told)
+        # an operation without an entry in the table is a defect, and is found when the first host connects
+        self.peer.listen({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
 
     def take_over(self, calls: SentCalls, told: answers.Hello) -> None:
         """Go on with the calls of an earlier link to the same host, which has greeted."""
@@ -105,9 +113,16 @@ class HostLink:
         calls.number_from(told.highest)
         calls.expect(each.n for each in told.calls)
         self.calls = calls
-        self.peer.serve(CallRequests(self.peer, calls).table(self._handlers))
+        self._serve_requests(calls)
         progress = self._handlers.told(messages.Progress, calls.take_progress, is_cheap=True)
         self.peer.listen({"tool.result": calls.take_result, "tool.progress": progress})
+
+    def _serve_requests(self, calls: SentCalls) -> None:
+        requests = CallRequests(self.peer, calls).table(self._handlers)
+        foreign = calls.foreign
+        if foreign is not None:
+            requests = {kind: _held_to_table(foreign, kind, answer) for kind, answer in requests.items()}
+        self.peer.serve(requests)
 
     def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
         """The handlers of what the host and its modules tell, by the types of messages."""
@@ -406,3 +421,13 @@ class HostLink:
     def _goodbye(self, told: messages.Goodbye) -> None:
         self.is_over = told.is_over
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
+
+
+def _held_to_table(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
+    """The answer to a request of a foreign machine, which the table may refuse."""
+
+    async def answer_if_allowed(message: Message) -> Any:
+        foreign.check_operation(operation)
+        return await answer(message)
+
+    return answer_if_allowed

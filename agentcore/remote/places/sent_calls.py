@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agentcore.api import Principal, ToolResult
@@ -14,6 +14,7 @@ from agentcore.host.calls.running import CarryOn
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.remote.places import messages
 from agentcore.remote.places.linked_module import LinkedModule, gone
+from agentcore.remote.places.operations import ForeignMachine
 from agentcore.remote.wire.frames import LinkError
 from agentcore.remote.wire.peer import Message, Peer
 from agentcore.remote.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
@@ -31,6 +32,7 @@ class SentCall:
         result: How it ends, of a call.
         asked: The tool and its arguments, as long as it may have to be sent again.
         is_sent: Whether a link has carried it.
+        saved: Ids of the artifacts that it has saved.
     """
 
     context: CallContext
@@ -39,6 +41,7 @@ class SentCall:
     asked: tuple[str, dict[str, Any]] | None = None
     is_sent: bool = False
     work: set[asyncio.Task[Any]] | None = None
+    saved: set[str] = field(default_factory=set)
 
     def begin(self) -> None:
         """Note that the running task is for this call, and ends with it."""
@@ -60,6 +63,7 @@ class SentCalls:
     Args:
         modules: The modules that it runs, by number.
         outlives: Whether it goes on when this server ends.
+        foreign: The foreign machine that it is; None: it is a process of this machine.
     """
 
     def __init__(
@@ -69,7 +73,9 @@ class SentCalls:
         modules: Callable[[], Mapping[int, LinkedModule]],
         *,
         outlives: bool,
+        foreign: ForeignMachine | None = None,
     ) -> None:
+        self.foreign = foreign
         self.peer, self._resources, self._modules, self._outlives = peer, resources, modules, outlives
         self._loop = asyncio.get_running_loop()
         self._next = 0
@@ -179,7 +185,10 @@ class SentCalls:
         if (chars := context.model_chars) is not None:
             message["modelChars"] = chars
         if (todos := context.todos) is not None:
-            message["session"] = {"todos": list(todos)}
+            if self.foreign is None or self.foreign.may_use_chats():
+                message["session"] = {"todos": list(todos)}
+            else:
+                message["chatRefused"] = True
         if sent.module.resource_types:
             session = context.session_id
             message["nextIndex"] = {

@@ -16,7 +16,7 @@ from agentcore.host.host import Host
 from agentcore.host.modules.places import PlaceReport
 from agentcore.remote.machines.calls import host_away
 from agentcore.remote.machines.machine import Machine
-from agentcore.remote.machines.pairing import definitions_in
+from agentcore.remote.machines.pairing import definitions_in, instructions_in
 from agentcore.remote.places.answers import Hello
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
@@ -189,7 +189,7 @@ class PoolMember(Machine):
         for each in told.members:
             name = hosted_name(self._pool.name, each.name)
             if name not in review.modules_of(self._pool.name):
-                await review.accept(name, await asyncio.to_thread(definitions_in, each))
+                await review.accept(name, await asyncio.to_thread(definitions_in, each), instructions_in(each))
 
     async def _let_go_of(self, name: str, reason: str) -> None:
         await super()._let_go_of(name, f"{reason}; what was open there is lost: name none, for a new one")
@@ -211,6 +211,7 @@ class PoolMember(Machine):
             capacity=None if said is None else said.capacity,
             used=said.used if said is not None and self.is_there else None,
             labels=() if said is None else tuple(said.labels),
+            may_use_chats=self._host.registry.may_use_chats(self.name),
         )
 
     # -- calls -------------------------------------------------------------------------------------------------

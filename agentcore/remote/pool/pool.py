@@ -111,6 +111,7 @@ class Pool:
             modules=self.modules,
             address=", ".join(self._config.servers),
             labels=tuple(self._config.labels),
+            may_use_chats=self._config.chats,
         )
         return (own, *(member.report() for member in self.members()))
 

@@ -62,6 +62,7 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     wire["completes"] = definition.complete is not None
     wire["checks_arguments"] = checks_arguments
     wire["reads_arguments"] = definition.arguments is not None
+    wire["needs_chat"] = definition.needs_chat
     return wire
 
 
@@ -86,6 +87,7 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         view=ToolView(**_only(view, _VIEW)) if type(view) is dict else view,
         preview=preview if looks_first(given) or reads_arguments(given) else None,
         complete=complete if _says(given, "completes") else None,
+        needs_chat=_says(given, "needs_chat"),
     )
 
 

@@ -244,6 +244,9 @@ class RemoteContext:
     def session(self) -> ChatSession:
         """See `agentcore.api.ToolContext.session`."""
         session = self._message.get("session")
+        if session is None and self._message.get("chatRefused"):
+            message = "the user has not allowed this host to use chats; the tool can run on the server instead"
+            raise ToolError("host_not_allowed", message)
         if session is None:
             raise ToolError("no_session", "this call does not come from a chat session; make it from a chat")
         return _RemoteSession(self, session["todos"])

@@ -216,6 +216,11 @@ class RemoteRuntime(ReadingRuntime):
         if self._instructions:
             self._tell("instruct", text=self._instructions)
 
+    @property
+    def instructions(self) -> str:
+        """What the module gives models to read while it runs."""
+        return self._instructions
+
     def _note(self, subject: str, said: str, advice: str) -> None:
         self._notes[subject] = said, advice
         self._tell("note", subject=subject, said=said, advice=advice)

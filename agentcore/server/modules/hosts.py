@@ -75,6 +75,13 @@ class HostView(WireModel):
     labels: Annotated[
         list[str], Field(description="Of a host of a pool: its labels; of a pool: those that its hosts need here.")
     ]
+    may_use_chats: Annotated[
+        bool,
+        Field(
+            description="Of one on another machine: whether the user allowed it to use chats: to read the "
+            "conversation, replace summary and to-do list, have the chat's model write, and run sub-agents."
+        ),
+    ]
     calls_in_flight: int
     resources: list[HeldResourcesView]
     modules: Annotated[
@@ -162,6 +169,7 @@ def _shown(told: PlaceReport, records: Sequence[ModuleRecord], modules: list[Hos
         capacity=told.capacity,
         used=told.used,
         labels=list(told.labels),
+        may_use_chats=told.may_use_chats,
         calls_in_flight=sum(len(record.calls) for record in records),
         resources=[HeldResourcesView(type=each, count=count) for each, count in sorted(held.items())],
         modules=modules,

@@ -77,11 +77,12 @@ class ErrorObject(BaseModel, defer_build=True):
 
 
 class CallEnvelope(BaseModel, defer_build=True):
-    """How a call ended: `content` and `data` of a success, `error` of a failure."""
+    """How a call ended: `content` and `data` of a success, `error` of a failure; `host`: the host that ran it."""
 
     ok: bool
     callId: str  # noqa: N815 - the name on the wire
     resourceId: str | None = None  # noqa: N815
+    host: str | None = None
     content: list[dict[str, Any]] | None = None
     data: Any = None
     truncated: Literal[True] | None = None

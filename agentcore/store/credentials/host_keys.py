@@ -18,7 +18,7 @@ HOST_KEYS = 256
 """Hosts of other machines that are paired at one time."""
 
 _SECRET_BYTES = 32
-_COLUMNS = "name, key_hash, paired_at_ms, last_seen_ms, address, platform, version, is_shut, is_drained"
+_COLUMNS = "name, key_hash, paired_at_ms, last_seen_ms, address, platform, version, is_shut, is_drained, may_use_chats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class KnownHost:
         version: The version of agentcore that it runs, as it says.
         is_shut: Whether a person has disconnected it until they let it in again.
         is_drained: Whether nothing new goes there.
+        may_use_chats: True if the user allowed it to use chats: history, summary, to-do list, models, agents.
     """
 
     name: str
@@ -44,6 +45,7 @@ class KnownHost:
     version: str = ""
     is_shut: bool = False
     is_drained: bool = False
+    may_use_chats: bool = False
 
 
 class KnownHosts(Protocol):
@@ -87,10 +89,10 @@ class HostKeys:
         """The host of a name; None: none is paired."""
         return self._known.get(name)
 
-    async def add(self, name: str) -> str:
+    async def add(self, name: str, *, may_use_chats: bool = False) -> str:
         """A new key, once the disk has it; one that the name had before opens nothing any more."""
         key = HOST_KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        host = KnownHost(name, _hashed(key), int(self._now() * 1000))
+        host = KnownHost(name, _hashed(key), int(self._now() * 1000), may_use_chats=may_use_chats)
         await self._database.write(partial(_put, host), is_durable=True)
         self._known[name] = host
         return key
@@ -111,7 +113,8 @@ class HostKeys:
             return
         now = replace(host, **changed)  # type: ignore[arg-type]  # its own fields
         self._known[name] = now
-        await self._database.write(partial(_note, now))
+        # a right that was taken away is not given back by a power cut
+        await self._database.write(partial(_note, now), is_durable=now.may_use_chats != host.may_use_chats)
 
     async def saw(self, name: str, **changed: object) -> None:
         """The same of one that is, or was, connected now."""
@@ -129,23 +132,24 @@ def _hashed(key: str) -> bytes:
 
 def _load(connection: sqlite3.Connection) -> list[KnownHost]:
     return [
-        KnownHost(*row[:-2], *map(bool, row[-2:]))
+        KnownHost(*row[:-3], *map(bool, row[-3:]))
         for row in connection.execute(f"SELECT {_COLUMNS} FROM host_keys")  # noqa: S608 - names of our own
     ]
 
 
 def _values(host: KnownHost) -> tuple[object, ...]:
     seen = host.last_seen_ms, host.address, host.platform, host.version
-    return host.name, host.key_hash, host.paired_at_ms, *seen, int(host.is_shut), int(host.is_drained)
+    flags = int(host.is_shut), int(host.is_drained), int(host.may_use_chats)
+    return host.name, host.key_hash, host.paired_at_ms, *seen, *flags
 
 
 def _put(host: KnownHost, connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT OR REPLACE INTO host_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _values(host))
+    connection.execute("INSERT OR REPLACE INTO host_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _values(host))
 
 
 def _note(host: KnownHost, connection: sqlite3.Connection) -> None:
     """Only where it is still the same one: it may have been forgotten, or paired anew."""
-    seen = "last_seen_ms = ?, address = ?, platform = ?, version = ?, is_shut = ?, is_drained = ?"
+    seen = "last_seen_ms = ?, address = ?, platform = ?, version = ?, is_shut = ?, is_drained = ?, may_use_chats = ?"
     connection.execute(
         f"UPDATE host_keys SET {seen} WHERE name = ? AND key_hash = ?",  # noqa: S608 - names of our own
         (*_values(host)[3:], host.name, host.key_hash),

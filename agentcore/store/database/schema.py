@@ -537,6 +537,11 @@ _SESSION_MARKS = (
     "UPDATE chat_sessions SET mark = lower(hex(randomblob(8)))",
 )
 
+_HOSTS_IN_CHATS = (
+    # whether the user allowed the host to use chats: history, summary, to-do list, models, agents
+    "ALTER TABLE host_keys ADD COLUMN may_use_chats INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -565,6 +570,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
     _RESOURCE_INDEXES,
     _ARTIFACT_ACCOUNTS,
     _SESSION_MARKS,
+    _HOSTS_IN_CHATS,
 )
 """The statements of each step, in order."""
 

@@ -11,8 +11,8 @@ import {visible, visibleLine} from '../guard/visible.js';
 import {cardStyles} from './card-styles.js';
 
 /** @typedef {import('../../client/tool-list.js').Effect} Effect */
-/** @typedef {{name: string, description: string, effects: Effect[]}} OfferedTool */
-/** @typedef {{name: string, title: string, description: string, tools: OfferedTool[]}} OfferedModule */
+/** @typedef {{name: string, description: string, effects: Effect[], definition: string}} OfferedTool */
+/** @typedef {{name: string, title: string, description: string, instructions: string, tools: OfferedTool[]}} OfferedModule */
 /**
  * @typedef {object} WaitingHost  all but its address is what it says of itself
  * @property {string} pairingId
@@ -36,7 +36,7 @@ const EFFECTS = ['session', 'read', 'write', 'egress', 'execute', 'dangerous'];
  * @fires ac-settled {error: import('../../client/client.js').ApiError | null, accepted: boolean}
  */
 export class AcApprovalHost extends Localized(LitElement) {
-  static properties = {waits: {attribute: false}, _isBusy: {state: true}};
+  static properties = {waits: {attribute: false}, _isBusy: {state: true}, _chats: {state: true}};
 
   static styles = [badges, base, cardStyles, css`
     .modules { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
@@ -51,6 +51,10 @@ export class AcApprovalHost extends Localized(LitElement) {
     .tools li { display: grid; gap: var(--ac-space-1); padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-border); }
     .tools .which { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
     code { overflow-wrap: anywhere; unicode-bidi: isolate; direction: ltr; }
+    .tools pre, .inside pre { margin: 0; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; direction: ltr; }
+    .chats { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-2); align-items: start; cursor: pointer; }
+    .chats input { margin-top: 0.2em; }
+    .chats .hint { grid-column: 2; }
     .facts { grid-template-columns: minmax(0, 1fr); }
     .facts code { display: block; }
   `];
@@ -60,6 +64,8 @@ export class AcApprovalHost extends Localized(LitElement) {
     /** @type {WaitingHost | null} */
     this.waits = null;
     this._isBusy = false;
+    /** Whether the person lets it use chats. */
+    this._chats = false;
     this._reading = new Reading(this);
   }
 
@@ -76,6 +82,7 @@ export class AcApprovalHost extends Localized(LitElement) {
         ${replaces ? html`<div class="note danger"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.hostReplaces', {name: shown.text})}</span></div>` : nothing}
         ${this._facts(waits)}
         ${modules.length ? this._modules(modules) : html`<p class="about">${t('approval.hostOffersNothing')}</p>`}
+        <label class="chats"><input type="checkbox" .checked=${this._chats} aria-describedby="chats" @change=${this._choose}><span>${t('approval.hostChats')}</span><span id="chats" class="hint">${t('approval.hostChatsHint')}</span></label>
         ${END}</div>
         <ac-approval-actions .yes=${t('approval.hostYes')} .no=${t('approval.refuse')} .subject=${shown.text} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;
@@ -107,18 +114,26 @@ export class AcApprovalHost extends Localized(LitElement) {
   }
 
   /** @param {OfferedModule} module @param {boolean} isOpen */
-  _module({name, title, description, tools}, isOpen) {
+  _module({name, title, description, instructions, tools}, isOpen) {
     return html`
       <details ?open=${isOpen}>
         <summary><strong><bdi>${visibleLine(title).parts}</bdi></strong> <code class="muted">${visibleLine(name).parts}</code>
           <span class="muted small">${t('hosts.tools', {n: tools.length})}</span>${effects(tools.flatMap((tool) => tool.effects))}</summary>
         <div class="inside">
           ${description ? html`<p>${visible(description)}</p>` : nothing}
+          ${instructions ? html`<div><strong>${t('approval.hostInstructs')}</strong><pre>${visible(instructions)}</pre></div>` : nothing}
           <ul class="tools">${tools.map((tool) => html`
             <li><div class="which"><code>${visibleLine(tool.name).parts}</code>${effects(tool.effects)}</div>
-              ${tool.description ? html`<p>${visible(tool.description)}</p>` : nothing}</li>`)}</ul>
+              <pre>${visible(tool.definition)}</pre></li>`)}</ul>
         </div>
       </details>`;
+  }
+
+  /** @param {Event} event */
+  _choose(event) {
+    const box = /** @type {HTMLInputElement} */ (event.target);
+    if (event.isTrusted) this._chats = box.checked;
+    else box.checked = this._chats;
   }
 
   /** @param {CustomEvent<{approved: boolean}>} event */
@@ -127,7 +142,7 @@ export class AcApprovalHost extends Localized(LitElement) {
     this._isBusy = true;
     let failure = null;
     try {
-      await client.post(`/api/host-pairings/${encodeURIComponent(pairingId)}/decision`, {accept: approved});
+      await client.post(`/api/host-pairings/${encodeURIComponent(pairingId)}/decision`, {accept: approved, chats: approved && this._chats});
     } catch (error) {
       failure = error;
     } finally {

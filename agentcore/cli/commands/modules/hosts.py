@@ -102,6 +102,17 @@ def connect(config_path: Path, as_json: bool, name: str) -> None:
 
 @hosts.command()
 @_names_host
+@click.argument("state", type=click.Choice(["on", "off"]))
+def chats(config_path: Path, as_json: bool, name: str, state: str) -> None:
+    """Let a host on another machine use chats: read and change them, use their models, run sub-agents.
+
+    `on` waits for you in the approval view; `off` takes effect at once. Hosts may not, unless you allow it.
+    """
+    _print(_server(config_path).allow_chats(name, is_on=state == "on"), as_json=as_json)
+
+
+@hosts.command()
+@_names_host
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     """Make the key of a host on another machine void, and close what is open in it.
@@ -123,8 +134,9 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
 
 @hosts.command()
 @config_option
+@click.option("--chats", is_flag=True, help="Let it use chats, their models and agents, too.")
 @click.argument("code")
-def pair(config_path: Path, code: str) -> int:
+def pair(config_path: Path, code: str, *, chats: bool) -> int:
     """Let a host in that shows this code on another machine (`agentcore agent`), once you have seen what it brings.
 
     That takes who may approve, which the API token cannot. You log in at this terminal with a one-time code, which
@@ -156,9 +168,12 @@ def pair(config_path: Path, code: str) -> int:
     note("Type `code` in the terminal of the server for a log-in code of the approval view, or its whole address.")
     with ApproverClient.logged_in(address, click.prompt("Log-in code", err=True)) as client:
         shown = client.post("/api/host-pairings", {"code": code})
-        say(host_text(shown))
-        accepts = asyncio.run(confirmed("Let it in?", is_new=True))
-        client.post(path_of("api", "host-pairings", shown["pairingId"], "decision"), {"accept": accepts})
+        say(host_text(shown, may_use_chats=chats))
+        accepts = asyncio.run(confirmed("Let it in, and let it use chats?" if chats else "Let it in?", is_new=True))
+        client.post(
+            path_of("api", "host-pairings", shown["pairingId"], "decision"),
+            {"accept": accepts, "chats": accepts and chats},
+        )
     click.echo(f"{shown['name']} is let in, and connects by itself." if accepts else "Refused.")
     return ExitCode.OK if accepts else ExitCode.CALL_FAILED
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import HostOffer, HostPairing, OfferedModule
+from agentcore.host.approvals import HostOffer, HostPairing, OfferedModule, Proposal, definition_text
 from agentcore.remote import (
     CLOSE_SECONDS,
     HEARTBEAT_SECONDS,
@@ -18,6 +18,7 @@ from agentcore.remote import (
     UNPAIRED_MESSAGE_BYTES,
 )
 from agentcore.server.addresses import is_loopback
+from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
@@ -43,6 +44,9 @@ class OfferedToolView(WireModel):
     name: str
     description: str
     effects: list[str]
+    definition: Annotated[
+        str, Field(description="All of it that models or approvals go by: description, schemas, effects, hints.")
+    ]
 
 
 class OfferedModuleView(WireModel):
@@ -51,6 +55,7 @@ class OfferedModuleView(WireModel):
     name: str
     title: str
     description: str
+    instructions: Annotated[str, Field(description="What models would be sent about it.")]
     tools: list[OfferedToolView]
 
 
@@ -74,10 +79,17 @@ class DecisionBody(StrictModel):
     """The person's word on one host."""
 
     accept: bool
+    chats: Annotated[bool, Field(description="Whether it may use chats; revocable.")] = False
 
 
 class DrainBody(StrictModel):
     """Whether nothing new goes to a host."""
+
+    on: bool
+
+
+class ChatsBody(StrictModel):
+    """Whether a host may use chats."""
 
     on: bool
 
@@ -170,7 +182,10 @@ async def find_pairing(exchange: Exchange) -> Answer:
 async def decide_pairing(exchange: Exchange) -> Answer:
     """Let a host in, or refuse it."""
     by = exchange.principal.name
-    await exchange.host.host_pairings.decide(exchange.path_values["id"], by, accepts=exchange.body.accept)
+    body: DecisionBody = exchange.body
+    await exchange.host.host_pairings.decide(
+        exchange.path_values["id"], by, accepts=body.accept, may_use_chats=body.chats
+    )
     return Answer(to_json({"ok": True}))
 
 
@@ -193,6 +208,25 @@ async def connect(exchange: Exchange) -> Answer:
     name = exchange.path_values["name"]
     await hosts_of(exchange.host).machine(name).open()
     return Answer(to_json(show_host(exchange.host, name)))
+
+
+async def allow_chats(exchange: Exchange) -> Answer:
+    """Let a host use chats, which a person confirms, or take that away at once."""
+    host, name, by, is_on = exchange.host, exchange.path_values["name"], exchange.principal, exchange.body.on
+    machines = hosts_of(host).machines
+    machines.named(name)
+
+    async def apply() -> None:
+        await machines.allow_chats(name, is_on=is_on)
+        row = notice("host_chats_allowed" if is_on else "host_chats_refused", name=name)
+        host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+
+    if is_on:
+        sign = (name, "+ reads conversations, replaces summaries and to-do lists, uses models, runs sub-agents")
+        await change_policy(host, by, Proposal("host_chats", name, (), (sign,)), apply)
+    else:
+        await apply()
+    return Answer(to_json(show_host(host, name)))
 
 
 async def forget(exchange: Exchange) -> Answer:
@@ -225,11 +259,33 @@ def _view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
 
 def _module(module: OfferedModule) -> OfferedModuleView:
     tools = [
-        OfferedToolView(name=tool.name, description=tool.description, effects=sorted(tool.effects))
+        OfferedToolView(
+            name=tool.name,
+            description=tool.description,
+            effects=sorted(tool.effects),
+            definition=definition_text(tool),
+        )
         for tool in module.tools
     ]
-    return OfferedModuleView(name=module.name, title=module.title, description=module.description, tools=tools)
+    return OfferedModuleView(
+        name=module.name,
+        title=module.title,
+        description=module.description,
+        instructions=module.instructions,
+        tools=tools,
+    )
 
+
+_CHATS = ServerRoute(
+    "POST",
+    "/api/hosts/{name}/chats",
+    allow_chats,
+    "Let a host on another machine use chats – read the conversation, replace its summary and to-do list, have its "
+    "model write, run sub-agents –, which a person confirms in the approval view; or take that away at once.",
+    action="revoke",
+    body=ChatsBody,
+    answer=HostView,
+)
 
 _FORGET = ServerRoute(
     "DELETE",
@@ -274,11 +330,13 @@ ROUTES = (
         action="manage_modules",
         answer=HostView,
     ),
+    _CHATS,
     _FORGET,
 )
 
 APPROVAL_ROUTES = (
     ServerRoute("GET", "/api/hosts", get_hosts, "The hosts, and how each stands.", answer=HostList),
+    _CHATS,
     _FORGET,
     ServerRoute(
         "POST",

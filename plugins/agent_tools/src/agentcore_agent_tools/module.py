@@ -133,6 +133,7 @@ class AgentTools(Module[AgentSettings]):
         idempotent=True,
         open_world=False,
         display={"todos": "todos"},
+        needs_chat=True,
     )
     async def todo_write(
         self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=2000)]
@@ -316,6 +317,7 @@ class AgentTools(Module[AgentSettings]):
         timeout_s=_WORK_S,
         preview=_preview_task,
         display={"prompt": "subject"},
+        needs_chat=True,
     )
     async def task(
         self,
@@ -340,7 +342,7 @@ class AgentTools(Module[AgentSettings]):
         report = await ctx.run_agent(prompt, tools, model, budget)
         return ToolResult(report, {"report": report}, untrusted=True)
 
-    @tool(rank=1, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S)
+    @tool(rank=1, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S, needs_chat=True)
     async def compact(
         self,
         ctx: ToolContext,

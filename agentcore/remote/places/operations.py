@@ -1,0 +1,94 @@
+"""What a host may ask of its server, operation by operation: one table, which every link is held to.
+
+A process of this machine may use all of it. A foreign machine – one that dialled in, or belongs to a pool – has the
+arguments of the calls that are sent to it, and nothing else of the session, unless the user allowed it to use chats.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from agentcore.host.calls.errors import chat_refused
+
+ForeignAccess = Literal["own", "chat"]
+"""What a foreign machine may do: `own`: the operation is about its own calls, modules and resources, and allowed;
+`chat`: it reads or changes a chat or makes the user's models work, and is refused unless the user allowed it."""
+
+OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
+    {
+        # requests of calls
+        "tool.ask": "own",
+        "tool.sample": "chat",
+        "tool.roots": "chat",
+        "call.nested": "own",
+        "agent.run": "chat",
+        "session.history": "chat",
+        "session.summary": "chat",
+        "session.todos": "chat",
+        "artifact.save": "own",
+        "artifact.load": "own",
+        "artifact.open": "own",
+        "artifact.describe": "own",
+        "artifact.lines": "own",
+        "artifact.find": "own",
+        # reports of calls
+        "tool.result": "own",
+        "tool.progress": "own",
+        # resources
+        "resource.create": "own",
+        "resource.adopt": "own",
+        "resource.update": "own",
+        "resource.event": "own",
+        "resource.release": "own",
+        "resource.held": "own",
+        "resource.all": "own",
+        # what modules report and serve
+        "event.publish": "own",
+        "event.subscribe": "own",
+        "event.unsubscribe": "own",
+        "module.blocked": "own",
+        "note": "own",
+        "record": "own",
+        "instruct": "own",
+        "served.changed": "own",
+        "definitions": "own",
+        "module.reports": "own",
+        "login.status": "own",
+        "requirement.declare": "own",
+        "requirement.progress": "own",
+        "route.add": "own",
+        "route.remove": "own",
+        "route.out": "own",
+        "route.taken": "own",
+        "route.close": "own",
+        # the link itself
+        "hello": "own",
+        "hello.done": "own",
+        "pong": "own",
+        "goodbye": "own",
+    }
+)
+"""Each operation that a host may ask for, and whether a foreign machine may use it. What is not listed is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignMachine:
+    """The foreign machine at the other end of a link.
+
+    Args:
+        name: The host's name.
+        may_use_chats: True while the user allows it to use chats.
+    """
+
+    name: str
+    may_use_chats: Callable[[], bool]
+
+    def check_operation(self, operation: str) -> None:
+        """Refuse an operation that this machine may not use.
+
+        Raises:
+            ToolError: `host_not_allowed`.
+        """
+        if OPERATIONS[operation] == "chat" and not self.may_use_chats():
+            raise chat_refused(self.name, operation)
