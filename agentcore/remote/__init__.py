@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from agentcore.config.loading import AppConfig
     from agentcore.remote.hosts import Hosts
-    from agentcore.remote.pool.permissions import KeyExists, make_key, user_block
+    from agentcore.remote.pool.permissions import KeyExists, make_key, public_key_in, user_block
     from agentcore.remote.wire.frames import PROTOCOL
     from agentcore.remote.wire.web_socket import (
         CLOSE_SECONDS,
@@ -30,6 +30,7 @@ __all__ = [
     "end_all_outliving",
     "make_key",
     "places_of",
+    "public_key_in",
     "user_block",
 ]
 
@@ -43,6 +44,7 @@ _HOMES = {
     "SOCKET_PATH": "agentcore.remote.wire.web_socket",
     "UNPAIRED_MESSAGE_BYTES": "agentcore.remote.wire.web_socket",
     "make_key": "agentcore.remote.pool.permissions",
+    "public_key_in": "agentcore.remote.pool.permissions",
     "user_block": "agentcore.remote.pool.permissions",
 }
 

@@ -6,7 +6,6 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,6 @@ from agentcore.remote.pool.said import (
     ServerSign,
     read,
 )
-from agentcore.remote.pool.stored_objects import StoredObjects
 from agentcore.remote.pool.subjects import QUEUE, Subjects
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.remote.worker.surroundings import HostSurroundings
@@ -284,7 +282,7 @@ class PoolAgent:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{self._membership.pool}.{self._membership.name}"
         surroundings = HostSurroundings(self._workspace, folder, (self._state,), self._config.locale, name)
-        surroundings.store = partial(StoredObjects, self._nats, self._subjects, wanted.server)
+        surroundings.stores_at_server = True
         worker = PoolWorker(name, surroundings)
         config = self._config.model_copy(
             update={"modules": tuple(each for each in self._config.modules if each in wanted.modules)}

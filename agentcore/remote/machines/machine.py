@@ -174,6 +174,7 @@ class Machine:
             )
             link.resources.over = self._over
             link.may_hear = partial(may_hear, self.name, self._host.resources)
+            self._prepare(link)
             links.append(link)
             return link.peer
 
@@ -218,6 +219,9 @@ class Machine:
         self._taking_up = self._loop.create_task(
             self._take_up(link, told, is_same=is_same), name=f"host:{self.name}:take_up"
         )
+
+    def _prepare(self, link: HostLink) -> None:
+        """Have a new link answer what this kind of host asks besides."""
 
     def _check(self, told: Hello) -> None:
         """See that this host may bring what it brings; `LinkError`: it may not."""

@@ -124,6 +124,19 @@ class HostLink:
             requests = {kind: _held_to_table(foreign, kind, answer) for kind, answer in requests.items()}
         self.peer.serve(requests)
 
+    def serve_storage(self, table: Callable[[Handlers], Mapping[str, Answer]]) -> None:
+        """Answer what modules store here, too: those of a pool, whose hosts share it."""
+        self.peer.serve({kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"})
+
+    def module_named(self, told: messages.OfModule) -> str:
+        """The name of a module that the host runs, by the number of its start.
+
+        Raises:
+            ToolError: `module_stopping`.
+            LinkError: It runs none of that number.
+        """
+        return self._module(told).name
+
     def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
         """The handlers of what the host and its modules tell, by the types of messages."""
         return {

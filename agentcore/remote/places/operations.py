@@ -32,6 +32,10 @@ OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
         "artifact.describe": "own",
         "artifact.lines": "own",
         "artifact.find": "own",
+        # what modules of a pool store
+        "storage.get": "own",
+        "storage.put": "own",
+        "storage.delete": "own",
         # reports of calls
         "tool.result": "own",
         "tool.progress": "own",

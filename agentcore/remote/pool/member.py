@@ -20,10 +20,13 @@ from agentcore.remote.machines.pairing import definitions_in, instructions_in
 from agentcore.remote.places.answers import Hello
 from agentcore.remote.places.link import HostLink
 from agentcore.remote.places.linked_module import LinkedModule
+from agentcore.remote.places.messages import OfModule
 from agentcore.remote.pool.connection import NatsConnection
 from agentcore.remote.pool.leases import Leases
 from agentcore.remote.pool.nats_link import NatsLink
 from agentcore.remote.pool.said import Announcement, DrainWanted, OpenLink
+from agentcore.remote.pool.storage_requests import StorageRequests
+from agentcore.remote.pool.stored_objects import StoredObjects
 from agentcore.remote.pool.subjects import Subjects
 from agentcore.remote.wire.frames import PROTOCOL, LinkError
 from agentcore.store.credentials.host_keys import KnownHost
@@ -177,6 +180,15 @@ class PoolMember(Machine):
         self._pool.member_changed()
 
     # -- what it brings ------------------------------------------------------------------------------------------
+
+    def _prepare(self, link: HostLink) -> None:
+        """What its modules store is kept by this server: a host has no access to what NATS keeps."""
+
+        def store_of(told: OfModule) -> StoredObjects:
+            module = link.module_named(told).rpartition("/")[2]
+            return StoredObjects(self._pool.nats, self._pool.subjects, self._pool.server, module)
+
+        link.serve_storage(StorageRequests(link.peer, store_of).table)
 
     def _check(self, told: Hello) -> None:
         others = {each.name for each in told.members} - set(self._pool.modules)

@@ -4,9 +4,14 @@ import os
 from pathlib import Path
 
 from agentcore.errors import AgentcoreError
-from agentcore.remote.pool.subjects import Subjects
+from agentcore.remote.pool.subjects import QUEUE, Subjects
 
 _INDENT = "  "
+_VERBS_OF_STREAM = (
+    *("STREAM.CREATE", "STREAM.INFO", "STREAM.PURGE", "STREAM.MSG.GET", "STREAM.MSG.DELETE", "DIRECT.GET"),
+    "CONSUMER.CREATE",
+)
+_VERBS_OF_CONSUMER = ("CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.DELETE", "DIRECT.GET")
 
 
 class KeyExists(AgentcoreError):  # noqa: N818 - it says what is the case
@@ -34,6 +39,23 @@ def make_key(file: Path) -> str:
     return str(public.decode() if isinstance(public, bytes) else public)
 
 
+def public_key_in(file: Path) -> str:
+    """The public key of a seed that a file has.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It has no seed of a user.
+        ImportError: There is no package for it.
+    """
+    import nkeys  # noqa: PLC0415 - only pools need it
+
+    try:
+        public = nkeys.from_seed(bytearray(file.read_text().strip().encode())).public_key
+    except nkeys.NkeysError as exc:
+        raise ValueError(f"{file} has no seed of an NKEY: {exc}") from None
+    return str(public.decode() if isinstance(public, bytes) else public)
+
+
 def user_block(pool: str, public_key: str, member: str | None) -> str:
     """A user of NATS' configuration with what it may do, for the list `authorization.users`.
 
@@ -54,37 +76,42 @@ def user_block(pool: str, public_key: str, member: str | None) -> str:
 
 def _of_server(pool: str) -> tuple[list[str], list[str]]:
     subjects = Subjects(pool)
+    streams = f"KV_{subjects.leases}", f"OBJ_{subjects.kept}"
     return (
         [
             *(subjects.server(), subjects.open("*"), subjects.drain("*"), subjects.down("*", "*", "*")),
-            subjects.place(()).replace(".any", ".*"),
+            _all_places(subjects),
             f"$KV.{subjects.leases}.>",
-            "$JS.API.>",
+            f"$O.{subjects.kept}.>",
+            # the pool's own streams alone, which servers make; by names the client finds the stream of an object
+            *(f"$JS.API.{verb}" for verb in ("INFO", "STREAM.NAMES")),
+            *(f"$JS.API.{verb}.{stream}" for stream in streams for verb in _VERBS_OF_STREAM),
+            *(f"$JS.API.{verb}.{stream}.>" for stream in streams for verb in _VERBS_OF_CONSUMER),
+            "$JS.FC.>",
         ],
         [subjects.alive(), subjects.up("*", "*", "*"), f"{subjects.answers()}.>"],
     )
 
 
 def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
+    """What a host may publish and hear: nothing of JetStream.
+
+    Whoever may ask JetStream for anything chooses where the answer goes, and with it can speak as another: a stored
+    message, a consumer's delivery or a stream's copy would come as a `tool.call` to any host. So servers store for it.
+    """
     subjects = Subjects(pool)
-    stream = f"OBJ_{subjects.kept}"
     return (
-        [
-            *(subjects.alive(member), subjects.up(member, "*", "*")),
-            f"$O.{subjects.kept}.>",
-            f"$JS.API.STREAM.*.{stream}",
-            "$JS.API.STREAM.NAMES",  # by which the client finds the stream that it reads an object from
-            *(f"$JS.API.{verb}.{stream}.>" for verb in ("STREAM.MSG.GET", "DIRECT.GET", "CONSUMER.CREATE")),
-            *(f"$JS.API.{verb}.{stream}" for verb in ("STREAM.MSG.GET", "DIRECT.GET", "CONSUMER.CREATE")),
-            *(f"$JS.API.CONSUMER.{verb}.{stream}.>" for verb in ("INFO", "DELETE", "DURABLE.CREATE")),
-            "$JS.FC.>",
-        ],
+        [subjects.alive(member), subjects.up(member, "*", "*")],
         [
             *(subjects.server(), subjects.open(member), subjects.drain(member), subjects.down(member, "*", "*")),
-            subjects.place(()).replace(".any", ".*"),
+            f"{_all_places(subjects)} {QUEUE}",  # in its queue alone: a request goes to one host, and no other reads it
             f"{subjects.answers(member)}.>",
         ],
     )
+
+
+def _all_places(subjects: Subjects) -> str:
+    return subjects.place(()).replace(".any", ".*")
 
 
 def _quoted(subject: str) -> str:

@@ -1,4 +1,4 @@
-"""What a module stores on a host of a pool: objects of the pool's NATS, which its other hosts find, too."""
+"""What a module stores on a host of a pool: objects of the pool's NATS, which the server keeps for all its hosts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

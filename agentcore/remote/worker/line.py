@@ -71,7 +71,7 @@ class Line:
             except LinkError:
                 if not self.outlives:
                     raise
-                if not message["type"].startswith("artifact."):
+                if not message["type"].startswith(("artifact.", "storage.")):
                     raise ToolError("interrupted", "the server ended while it was asked; it may have done it") from None
 
     def take_blob(self, number: Any) -> bytes:

@@ -24,6 +24,7 @@ from agentcore.remote.worker.line import Line
 from agentcore.remote.worker.logins import OfferedLogin
 from agentcore.remote.worker.resources import HeldResources
 from agentcore.remote.worker.routes import HeldRoutes
+from agentcore.remote.worker.storage import ServerStorage
 from agentcore.remote.worker.surroundings import HostSurroundings
 from agentcore.supervision.control import ControlFiles
 
@@ -101,8 +102,9 @@ class RemoteRuntime(ReadingRuntime):
         """What the module finds again under a name."""
         from agentcore.store.state.stored_files import StoredFiles  # noqa: PLC0415 - as above
 
-        store = self._surroundings.store
-        return ModuleStorage(StoredFiles(self.data_dir) if store is None else store(self.name), self.name)
+        if self._surroundings.stores_at_server:
+            return ModuleStorage(ServerStorage(self._line, self._module), self.name)
+        return ModuleStorage(StoredFiles(self.data_dir), self.name)
 
     @property
     def workspace(self) -> Workspace:

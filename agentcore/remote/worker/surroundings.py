@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentcore.files.workspace import Workspace
-from agentcore.host.declarations.module_storage import StoredBytes
 from agentcore.net.url_policy import OwnOrigins
 from agentcore.supervision.control import ControlFiles, ControlReport
 
@@ -20,7 +19,8 @@ class HostSurroundings:
         state: The folder in which modules have their data and secrets.
         private_folders: Folders with keys and records, which nothing that a tool runs has to see.
         name: The host's name.
-        store: Gives where a module stores what another host has to find; None: in its data folder.
+        stores_at_server: True if what a module stores is kept by the server, where other hosts find it; else it is in
+            the module's data folder.
     """
 
     workspace: Workspace
@@ -29,7 +29,7 @@ class HostSurroundings:
     locale: Literal["en", "zh"] = "en"
     name: str = "host"
     own_origins: OwnOrigins = field(default_factory=OwnOrigins)
-    store: Callable[[str], StoredBytes] | None = None
+    stores_at_server: bool = False
 
     def __post_init__(self) -> None:
         """Guard the control files; what there is to report goes to `on_control_files`, which a worker sets."""
