@@ -32,7 +32,7 @@ class Routing:
             resource_id: The resource that its caller has named beside them.
         Raises:
             ToolError: As `ToolRegistry.get`; `tool_not_on_host`: the host that the call names, by itself or by its
-                resource, has no such tool;
+                resource, has no such tool; `invalid_arguments`: it names two hosts;
                 `pool_full`: no host of a pool has room for something new.
         """
         name = call.request.tool
@@ -45,6 +45,10 @@ class Routing:
             tool = self._registry.get(name, call.host)
             self._check_named(call, tool)
             return await self._in_pool(call, tool)
+        named = call.request.host
+        if named and named not in (host, pool_of(host)):
+            what = f"{resource.resource_id!r} is on {host_title(host)}, and the call names {host_title(named)}"
+            raise ToolError("invalid_arguments", f"{what}: leave one of them out", resource_id=resource.resource_id)
         call.host = host
         tool = self._registry.get(name, host)
         if tool.module.host != host:

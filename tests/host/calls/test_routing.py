@@ -57,7 +57,8 @@ async def test_call_goes_to_the_host_that_is_chosen_and_else_to_the_server(agent
         assert await said(client, "where", host="laptop") == "laptop"
         assert (await last_call(client))["module"] == "laptop/machine"
         assert await said(client, "where", host="farm") == "farm"
-        assert await said(client, "only_here", host="laptop") == "hello"
+        elsewhere = await error(client, "only_here", host="laptop")
+        assert (elsewhere["type"], elsewhere["context"]["on"]) == ("tool_not_on_host", ["server"])
         assert (await error(client, "where", host="phone"))["type"] == "host_not_found"
 
 
@@ -96,7 +97,7 @@ async def test_what_a_host_has_runs_nowhere_else_while_it_is_away(agentcore_clie
         away = await error(client, "where", host="laptop")
         assert (away["type"], away["retryable"]) == ("host_away", True)
         assert server.ran == []
-        assert await said(client, "only_here", host="laptop") == "hello"
+        assert (await error(client, "only_here", host="laptop"))["type"] == "tool_not_on_host"
         client.running.host.registry.absent["laptop"] = frozenset()
         client.running.host.registry.rebuild()
         # of a host of which nothing is known, nothing is done on another machine
@@ -133,7 +134,7 @@ async def test_calls_from_inside_go_to_the_host_of_the_module_that_makes_them(ag
         assert await said(client, "ask_on") == "server"
 
 
-async def test_calls_from_inside_of_a_server_tool_go_where_that_was_called_for(agentcore_client, tmp_path):
+async def test_calls_from_inside_of_a_server_tool_go_to_the_server_and_it_runs_on_no_host(agentcore_client, tmp_path):
     class Asking(Module):
         """Asks on."""
 
@@ -146,11 +147,12 @@ async def test_calls_from_inside_of_a_server_tool_go_where_that_was_called_for(a
 
     client = await agentcore_client([Machine(), Asking()])
     async with joined(client.running.host, "laptop", tmp_path):
-        assert await said(client, "ask_around", host="laptop") == "laptop"
+        assert await said(client, "ask_around") == "server"
+        assert (await error(client, "ask_around", host="laptop"))["type"] == "tool_not_on_host"
 
 
 async def test_resource_decides_before_everything_else(agentcore_client, tmp_path):
-    """One that a call makes is made on its host; who names it is sent there, whatever host they have chosen."""
+    """One that a call makes is made on its host; a call that names one goes there, and to no other host beside it."""
     client = await agentcore_client([Machine()])
     async with joined(client.running.host, "laptop", tmp_path):
         there = await call(client, "thing_use", session_id="s1", host="laptop")
@@ -162,7 +164,10 @@ async def test_resource_decides_before_everything_else(agentcore_client, tmp_pat
         assert await said(client, "thing_use", {"resourceId": "thing_s1_0"}, session_id="s1") == "thing_s1_0 on laptop"
         assert await said(client, "thing_use", session_id="s1", resource_id="thing_s1_0") == "thing_s1_0 on laptop"
         named = {"resourceId": "thing_s1_1"}
-        assert await said(client, "thing_use", named, session_id="s1", host="laptop") == "thing_s1_1 on server"
+        assert await said(client, "thing_use", named, session_id="s1") == "thing_s1_1 on server"
+        both = await error(client, "thing_use", named, session_id="s1", host="laptop")
+        assert both["type"] == "invalid_arguments"
+        assert "is on the server, and the call names host 'laptop'" in both["message"]
         # the session's first one is that of the host
         assert await said(client, "thing_use", session_id="s1") == "thing_s1_1 on server"
         assert await said(client, "thing_use", session_id="s1", host="laptop") == "thing_s1_0 on laptop"
@@ -174,7 +179,7 @@ async def test_resource_on_a_host_without_the_tool_says_so(agentcore_client, tmp
     async with joined(host, "laptop", tmp_path), joined(host, "farm", tmp_path, Plain()):
         host.resources.create("farm/plain", "thing", "s1")
         told = await error(client, "thing_use", session_id="s1", resource_id="thing_s1_0")
-    assert told["type"] == "unknown_tool"
+    assert (told["type"], told["context"]["on"]) == ("tool_not_on_host", ["server", "laptop"])
     assert "'farm', which has no tool 'thing_use'" in told["message"]
 
 

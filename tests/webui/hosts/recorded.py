@@ -56,6 +56,7 @@ def remote(name: str = "laptop", state: str = "running", **others: Any) -> dict[
         "pairedAt": NOW_MS - 86_400_000 if is_known else None,
         "lastSeen": NOW_MS if is_known else None,
         "workspace": ["/home/ann/projects"] if is_known else [],
+        "mayUseChats": False,
     }
     return host | others
 

@@ -54,7 +54,7 @@ export class AcApprovalHost extends Localized(LitElement) {
     .tools pre, .inside pre { margin: 0; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; direction: ltr; }
     .chats { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-2); align-items: start; cursor: pointer; }
     .chats input { margin-top: 0.2em; }
-    .chats .hint { grid-column: 2; }
+    .chats .hint { grid-column: 2; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .facts { grid-template-columns: minmax(0, 1fr); }
     .facts code { display: block; }
   `];
