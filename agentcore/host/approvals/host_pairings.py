@@ -91,7 +91,7 @@ class HostPairing:
 class LetIn(Protocol):
     """Lets a host in; gives its key."""
 
-    def __call__(self, offer: HostOffer, *, may_use_chats: bool) -> Awaitable[str]: ...
+    def __call__(self, offer: HostOffer, *, may_use_chats: bool = False) -> Awaitable[str]: ...
 
 
 class HostPairings:

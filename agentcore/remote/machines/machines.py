@@ -119,7 +119,7 @@ class Machines:
             )
         return name in self._machines
 
-    async def _let_in(self, offer: HostOffer, *, may_use_chats: bool) -> str:
+    async def _let_in(self, offer: HostOffer, *, may_use_chats: bool = False) -> str:
         """A person lets a host in, with the tools and instructions that they have seen."""
         self._check_name(offer.name)
         if offer.name in self._machines:
