@@ -33,10 +33,8 @@ def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPrev
         raise ToolError("path_not_found", "no such file")
     if arguments["path"] == "shapeless":
         return "no preview"  # type: ignore[return-value]
-    if arguments["path"] == "moving" and self.target == "gone":
-        raise ToolError("path_not_found", "no such file")
     if arguments["path"] == "moving":
-        return CallPreview(is_protected=True, paths=(self.target,))
+        return _preview_of_target(self.target)
     if arguments["path"] == "endless":
         self.seen.append(ctx.is_cancelled)
         while not ctx.is_cancelled:
@@ -49,6 +47,12 @@ def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPrev
     if arguments["path"] == "lying":
         return CallPreview(failure="failed")
     return CallPreview(is_protected=arguments["path"] == "app.json")
+
+
+def _preview_of_target(target: str) -> CallPreview:
+    if target == "gone":
+        raise ToolError("path_not_found", "no such file")
+    return CallPreview(is_protected=True, paths=(target,))
 
 
 class Writer(Module):
