@@ -142,6 +142,7 @@ class Dispatcher:
 
     async def _answer_revocable(self, route: ServerRoute, exchange: Exchange) -> Reply:
         """The answer to somebody whose credential can be taken back, which ends it."""
+        self.parts.live_connections.check_unread(exchange.principal, exchange.connection)
         with self.parts.live_connections.serving(exchange.principal, exchange.connection):
             if exchange.principal.kind == "client":
                 self.parts.gate.check_route(exchange.request, is_for_extensions=route.is_for_extensions)

@@ -39,6 +39,9 @@ WEBSOCKET_BYTES = 1024 * 1024
 STREAM_BUFFER_BYTES = 1024 * 1024
 """What may wait in memory for one slow reader of a stream; beyond it the reader is skipped or waited for."""
 
+UNREAD_ANSWER_BYTES = 16 * 1024 * 1024
+"""Answers to one client that wait in memory until it reads them; beyond it no request of it is carried out."""
+
 QUERY_FIELDS = 32
 """Fields of one query."""
 
