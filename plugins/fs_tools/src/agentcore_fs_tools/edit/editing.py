@@ -10,6 +10,7 @@ from agentcore_fs_tools.edit.line_ends import FlatText, dominant_end, fit_line_e
 from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, ambiguous, not_found
 from agentcore_fs_tools.text.encoding import line_ends_of
 
+_SLICE_CHARS = 1 << 16
 _JOINED_PLACES = 10_000
 """So many places are joined at a time: an object for each of millions would take a hundred times their text."""
 
@@ -58,12 +59,12 @@ def _replace(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCance
     has_other_ends = "\n" in edit.old and "\r\n" in text
     replaced = None
     if not has_other_ends or "\r\n" in edit.old:
-        replaced = _replace_exactly(text, edit, edit.old, what, shown)
+        replaced = _replace_exactly(text, edit, edit.old, what, shown, is_cancelled=is_cancelled)
     if replaced is None and has_other_ends:  # a `\n` alone must not match the second half of a line end
         old = edit.old.replace("\r\n", "\n")
         # a `\r` at its end would match the first half of one
         if line_ends_of(text) == "crlf" and not old.endswith("\r"):
-            replaced = _replace_exactly(text, edit, old.replace("\n", "\r\n"), what, shown)
+            replaced = _replace_exactly(text, edit, old.replace("\n", "\r\n"), what, shown, is_cancelled=is_cancelled)
         else:
             replaced = _replace_across_line_ends(text, edit, old, what, shown, is_cancelled=is_cancelled)
     if replaced is None:
@@ -71,7 +72,9 @@ def _replace(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCance
     return replaced
 
 
-def _replace_exactly(text: str, edit: Edit, old: str, what: str, shown: str) -> tuple[str, int] | None:
+def _replace_exactly(
+    text: str, edit: Edit, old: str, what: str, shown: str, *, is_cancelled: IsCancelled
+) -> tuple[str, int] | None:
     """Replace all that equals a text; None: nothing does. Each place gets the same, so its size is known before."""
     if not edit.all:
         _refuse_ambiguous(text, old, what, shown)
@@ -80,7 +83,27 @@ def _replace_exactly(text: str, edit: Edit, old: str, what: str, shown: str) -> 
         return None
     new = fit_line_ends(edit.new, old, dominant_end(text))
     refuse_large_result(len(text) + count * (len(new) - len(old)), shown)
-    return text.replace(old, new), count
+    return _replaced(text, old, new, is_cancelled), count
+
+
+def _replaced(text: str, old: str, new: str, is_cancelled: IsCancelled) -> str:
+    """`text.replace(old, new)` in slices: in one go, it would hold the interpreter's lock for all of a large text."""
+    size = max(_SLICE_CHARS, 4 * len(old))
+    made: list[str] = []
+    start = 0
+    while start < len(text):
+        refuse_if_cancelled(is_cancelled)
+        if len(old) == 1:  # none of it is in two slices, and this is quicker
+            made.append(text[start : start + size].replace(old, new))
+            start += size
+            continue
+        *before, rest = text[start : start + size].split(old)
+        start += size
+        # the end of a slice may be the beginning of the old text
+        kept = rest if start >= len(text) else rest[: max(len(rest) - len(old) + 1, 0)]
+        start -= len(rest) - len(kept)
+        made.append(new.join([*before, kept]))
+    return "".join(made)
 
 
 def _replace_across_line_ends(
