@@ -147,7 +147,9 @@ class Host:
             places=self.places,
             explain=self._explain,
         )
-        self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
+        self.call_review = CallReview(
+            self.calls.preparation, self.calls.permission, self.policy, self.approvals, self.resources
+        )
         self.approvals.look_again = self.call_review.look_again
         self._completion = Completion()
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)

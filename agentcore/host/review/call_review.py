@@ -17,16 +17,25 @@ from agentcore.host.calls.preview import touched
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for
+from agentcore.host.resources.registry import ResourceRegistry
 
 
 class CallReview:
     """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
 
     def __init__(
-        self, preparation: Preparation, permission: Permission, policy: ApprovalPolicy, approvals: ApprovalQueue
+        self,
+        preparation: Preparation,
+        permission: Permission,
+        policy: ApprovalPolicy,
+        approvals: ApprovalQueue,
+        resources: ResourceRegistry,
     ) -> None:
-        self._preparation, self._permission = preparation, permission
-        self._policy, self._approvals = policy, approvals
+        self._preparation = preparation
+        self._permission = permission
+        self._policy = policy
+        self._approvals = approvals
+        self._resources = resources
 
     async def inspect(self, request: CallRequest) -> CallFacts:
         """What the policy would look at if this were called now.
@@ -58,18 +67,23 @@ class CallReview:
             ToolError: Why it could not run now.
         """
         tool, principal, session_id = request.definition.name, request.principal, request.session_id
+        resource_id = request.resource_id
+        # None: it has ended, or a call before a restart had planned it
+        is_there = resource_id is None or self._resources.host_of(resource_id) is not None
         again = CallRequest(
             tool,
             request.arguments,
             principal,
             session_id,
-            request.resource_id,
+            resource_id if is_there else None,
             agent_id=request.agent_id,
             mode=request.mode,
             host=request.host,
         )
         call = Call.of(again)
         prepared = await self._preparation.prepare(call, may_create=False)
+        if not is_there and prepared.resource is not None:
+            return replace(request, changes=())  # the call is refused when it runs: nothing takes its target's place
         definition = prepared.tool.definition
         if (host := prepared.tool.module.host) != request.host:
             raise on_other_host(host, request.host, is_approved=True)

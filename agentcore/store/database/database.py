@@ -11,8 +11,8 @@ from typing import Self, TypeVar
 import aiosqlite
 import structlog
 
+from agentcore.errors import AgentcoreError
 from agentcore.store.database.file import connect, is_corruption, prepare_database
-from agentcore.store.state.errors import DatabaseDamagedError
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +38,15 @@ class _Connection(aiosqlite.Connection):
         # a plain function: the driver writes what it is given to its debug log, and values do not belong there
         outcome: Outcome = await self._execute(unit)  # type: ignore[no-untyped-call]
         return outcome
+
+
+class DatabaseDamagedError(AgentcoreError, sqlite3.DatabaseError):
+    """The content of the database is damaged, as was found in use: the next start keeps it beside a new one."""
+
+    def __init__(self, path: Path, error: sqlite3.Error, /) -> None:
+        super().__init__(
+            f"the database {path} is damaged ({error}); start agentcore again: it keeps this file beside a new one"
+        )
 
 
 class Database:

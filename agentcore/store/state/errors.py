@@ -1,6 +1,5 @@
 """What can go wrong with the state folder and with what lies in it."""
 
-import sqlite3
 from pathlib import Path
 
 from agentcore.errors import AgentcoreError, ToolError
@@ -32,15 +31,6 @@ class StateLockedError(StateDirError):
 
 class DatabaseTooNewError(AgentcoreError):
     """The database was written by a later version of agentcore; it is left as it is."""
-
-
-class DatabaseDamagedError(AgentcoreError, sqlite3.DatabaseError):
-    """The content of the database is damaged, as was found in use: the next start keeps it beside a new one."""
-
-    def __init__(self, path: Path, error: sqlite3.Error, /) -> None:
-        super().__init__(
-            f"the database {path} is damaged ({error}); start agentcore again: it keeps this file beside a new one"
-        )
 
 
 class RecordWriteError(AgentcoreError):

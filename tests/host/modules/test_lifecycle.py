@@ -363,7 +363,7 @@ class M(Module):
 
 
 @pytest.mark.spec("M5", "S2")
-@pytest.mark.parametrize(("change", "outcome"), [("rank", "ok"), ("description", "approval_denied")])
+@pytest.mark.parametrize(("change", "outcome"), [("rank", "ok"), ("description", "approval_changed")])
 async def test_approval_holds_while_a_module_names_the_same_tools_anew(make_host, change, outcome):
     source = f'''
 from dataclasses import replace
@@ -397,9 +397,13 @@ class M(Module):
     await host.call(CallRequest("change", {}, Principal("cli")))
     async with asyncio.timeout(30):
         await changed.wait()
-    await host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
-    ended = await host.call(replace(request, call_id=waiting.call_id))
-    assert (ended.error.type if ended.error else "ok") == outcome
+    verdict = Verdict(approved=True, by="test")
+    if outcome != "ok":
+        with pytest.raises(ToolError) as caught:
+            await host.approvals.decide(waiting.call_id, verdict)
+        assert caught.value.type == outcome
+    await host.approvals.decide(waiting.call_id, verdict)
+    assert (await host.call(replace(request, call_id=waiting.call_id))).ok
 
 
 @pytest.mark.spec("M5")

@@ -138,7 +138,7 @@ async def test_file_of_every_version_of_the_main_branch_is_brought_to_the_presen
         await HostKeys.open(database)
         approvals = ApprovalStore(database)
         await approvals.put(ApprovalRow("call_1", "s1", "{}", None, 9_000_000_000_000))
-        await approvals.decide("call_1", '"allowed"', "{}", [_GRANT], [])
+        await approvals.decide(ApprovalRow("call_1", "s1", "{}", '"allowed"', 9_000_000_000_000), [_GRANT], [])
         assert (await approvals.grants())[-1] == _GRANT
         await database.write(insert_open_call)
         assert await approvals.calls(0) == [], "an approval is used up where its call begins"
