@@ -83,6 +83,7 @@ _HEADER = re.compile(
     r"(?:--?[A-Za-z][\w-]*=)?\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*:\s*(?:(?:Bearer|Basic|Token)\s+)?(?P<value>[^\s/].*)",
     re.IGNORECASE | re.DOTALL,
 )
+_OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>.+))?", re.DOTALL)
 _SCHEME = re.compile(r"(?P<name>Bearer|Basic|Token)\s+(?P<value>[^\s]{8,})", re.IGNORECASE)
 _PARAMETER = re.compile(r"[?&;](?P<name>[^=&#?;\s]{1,100})=(?P<value>[^&#\s\"']+)")
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
@@ -316,6 +317,23 @@ def without_known(text: str) -> str:
         if value in text:
             text = text.replace(value, MASK)
     return text
+
+
+def is_secret_argument(text: str, before: str = "") -> bool:
+    """True for an argument of a command that holds a secret: `--token=VALUE`, a header, an address with a key.
+
+    Args:
+        before: The argument before it, after which a text may be a secret: `--token`.
+    """
+    option = _OPTION.fullmatch(text)
+    if option is not None:
+        value = option["value"]
+    else:
+        option = _OPTION.fullmatch(before)
+        value = text if option is not None and option["value"] is None else None
+    if option is not None and value and is_secret_value(option["name"], value, IN_ENVIRONMENT):
+        return "${" not in value and value != MASK
+    return bool(secrets_inside(text))
 
 
 def holds_secret(text: str) -> bool:

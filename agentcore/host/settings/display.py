@@ -9,7 +9,14 @@ from typing import Any
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.secrets import MASK, SECRET_NAME, is_secret_name, is_secret_value, secrets_inside
+from agentcore.secrets import (
+    MASK,
+    SECRET_NAME,
+    is_secret_argument,
+    is_secret_name,
+    is_secret_value,
+    secrets_inside,
+)
 
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
@@ -47,12 +54,28 @@ def masked_part(subject: SettingsSubject, path: JsonPath, value: Any, before: An
         before: What stood there, where a secret that is another one now is to be told apart.
     """
     if path and is_withheld(subject, path, value) and not _names_a_secret(subject, path, value):
-        return MASK if before is _AS_IT_IS or before == value else _NEW_SECRET
+        return _mask_of(value, before)
     if isinstance(value, dict):
         return {key: masked_part(subject, (*path, key), part, _in(before, key)) for key, part in value.items()}
     if isinstance(value, list):
-        return [masked_part(subject, (*path, at), part, _in(before, at)) for at, part in enumerate(value)]
+        return [
+            _mask_of(part, _in(before, at))
+            if _is_secret_item(value, at)
+            else masked_part(subject, (*path, at), part, _in(before, at))
+            for at, part in enumerate(value)
+        ]
     return value
+
+
+def _mask_of(value: Any, before: Any) -> str:
+    return MASK if before is _AS_IT_IS or before == value else _NEW_SECRET
+
+
+def _is_secret_item(items: list[Any], at: int) -> bool:
+    """Whether an item is an argument of a command that holds a secret, perhaps by the option before it."""
+    text = items[at]
+    before = items[at - 1] if at else ""
+    return isinstance(text, str) and is_secret_argument(text, before if isinstance(before, str) else "")
 
 
 def _in(before: Any, step: str | int) -> Any:
@@ -139,7 +162,7 @@ def _without_secrets(subject: SettingsSubject, value: Any, path: JsonPath, withh
     if isinstance(value, list):
         return [
             MASK
-            if is_withheld(subject, (*path, index), part)
+            if _is_secret_item(value, index) or is_withheld(subject, (*path, index), part)
             else _without_secrets(subject, part, (*path, index), withheld)
             for index, part in enumerate(value)
         ]
@@ -175,7 +198,9 @@ def _hidden(source: JsonSource, hides: Hides) -> list[JsonPath]:
     for path in sorted(source.spans, key=lambda path: (source.spans[path].start, len(path))):
         if found and path[: len(found[-1])] == found[-1]:
             continue
-        if hides(path, source.at(path)):
+        if hides(path, source.at(path)) or (
+            path and isinstance(path[-1], int) and _is_secret_item(source.at(path[:-1]), path[-1])
+        ):
             found.append(path)
     return found
 

@@ -60,17 +60,18 @@ async def test_block_is_shown_where_its_module_is_and_in_the_settings_without_se
 async def test_block_of_a_family_that_is_not_loaded_shows_all_but_what_is_handed_on(site, agentcore_client):
     block = {
         "command": "ring",
-        "args": ["-x"],
+        "args": ["-x", "--port", "80", "--api-key", "s3cret", "--token=s3cret", "--secret", "${secret:own}"],
         "env": {"A": "s3cret"},
         "headers": {"B": "s3cret"},
         "api_token": "s3cret",
     }
+    arguments = ["-x", "--port", "80", "--api-key", "•••", "•••", "--secret", "${secret:own}"]
     server = await agentcore_client(config={"bells": {"small": block}})
     module = await (await server.get("/api/modules/bell_small")).json()
-    hidden = {"env": {"A": "•••"}, "headers": {"B": "•••"}, "api_token": "•••"}
+    hidden = {"args": arguments, "env": {"A": "•••"}, "headers": {"B": "•••"}, "api_token": "•••"}
     assert json.loads(module["block"]["text"]) == block | hidden
     settings = await (await server.get("/api/settings")).json()
-    assert settings["values"]["bells"]["small"] == {"command": "ring", "args": ["-x"], "env": {}, "headers": {}}
+    assert settings["values"]["bells"]["small"] == {"command": "ring", "args": arguments, "env": {}, "headers": {}}
 
 
 async def test_change_of_a_block_waits_with_its_diff_and_counts_at_once(server):
