@@ -1,10 +1,10 @@
 """The event bus: what happens, told to whoever listens, kept for those who were away."""
 
+import json
 import secrets
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -15,20 +15,32 @@ from agentcore.host.containment.foreign_error import log_failure
 
 log = structlog.get_logger(__name__)
 
-_NO_DATA: Mapping[str, Any] = MappingProxyType({})
+_ENVELOPE = ("id", "type", "time", "sessionId")
 
 
 class Event:
     """One event; it is encoded once, for all readers."""
 
-    __slots__ = ("_encoded", "data", "id", "seq", "session_id", "time_ms", "type")
+    __slots__ = ("_data", "_encoded", "id", "seq", "session_id", "time_ms", "type")
 
     def __init__(
-        self, event_id: str, seq: int, event_type: str, data: Mapping[str, Any], session_id: str | None
+        self, event_id: str, seq: int, event_type: str, data: Mapping[str, Any] | None, session_id: str | None
     ) -> None:
-        self.id, self.seq, self.type, self.data, self.session_id = event_id, seq, event_type, data, session_id
+        self.id = event_id
+        self.seq = seq
+        self.type = event_type
+        self._data = data
+        self.session_id = session_id
         self.time_ms = time.time_ns() // 1_000_000
         self._encoded: bytes | None = None
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The event's own fields."""
+        if self._data is not None:
+            return self._data
+        told: dict[str, Any] = json.loads(self.encoded())
+        return {name: value for name, value in told.items() if name not in _ENVELOPE}
 
     def to_json(self) -> dict[str, Any]:
         """`{id, type, time, sessionId?, …}`; the event's own fields stand beside these, and never in their place."""
@@ -48,8 +60,9 @@ class Event:
 
     def without_data(self) -> "Event":
         """The same event for readers who come later, as JSON text alone: its values take many times the memory."""
-        copy = Event(self.id, self.seq, self.type, _NO_DATA, self.session_id)
-        copy.time_ms, copy._encoded = self.time_ms, self.encoded()
+        copy = Event(self.id, self.seq, self.type, None, self.session_id)
+        copy.time_ms = self.time_ms
+        copy._encoded = self.encoded()
         return copy
 
 
