@@ -55,6 +55,7 @@ OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
         "note": "own",
         "record": "own",
         "instruct": "own",
+        "control_files.report": "own",
         "served.changed": "own",
         "definitions": "own",
         "module.reports": "own",
