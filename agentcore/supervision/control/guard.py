@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentcore.errors import ToolError
@@ -25,8 +24,6 @@ from agentcore.supervision.control.quarantine import Mover, Quarantined
 from agentcore.supervision.control.tree import Found, Kind, TooLargeError, Tree
 from agentcore.supervision.sandbox.sandbox import Confinement
 from agentcore.supervision.supervisor import SupervisedProcess
-
-log = structlog.get_logger(__name__)
 
 _LEADING_ROUNDS = 100
 """Looks that follow where configuration leads, each of which finds more."""
@@ -260,7 +257,7 @@ class ControlFiles:
             return
         self._limits[run.module] = said
         if said:
-            log.warning("control_files_limit", module=run.module, limit=said)
+            _log_warning("control_files_limit", module=run.module, limit=said)
         advice = "Choose smaller `workspace.roots`" + (", or raise fs.inotify.max_user_watches" if slow else "")
         self._report(
             ControlReport((run.module,), limit=said or "no limit is reached any more", advice=advice if said else "")
@@ -383,7 +380,7 @@ class ControlFiles:
                 break
             for verdict in verdicts:
                 moved = self._mover.quarantine(verdict.path, verdict.why, verdict.instead, verdict.replacement)
-                log.warning("control_file_quarantined", path=moved.path, aside=moved.aside, why=moved.why)
+                _log_warning("control_file_quarantined", path=moved.path, aside=moved.aside, why=moved.why)
                 quarantined.append(moved)
         return quarantined
 
@@ -393,7 +390,7 @@ class ControlFiles:
         except FileNotFoundError:
             return []
         except (OSError, ValidationError):
-            log.warning("control_files_unreadable", path=str(self._state))
+            _log_warning("control_files_unreadable", path=str(self._state))
             return []
         with self._in_thread:
             self._known.made = set(kept.made)
@@ -446,3 +443,9 @@ def _too_large(confinement: Confinement) -> ToolError:
         f"choose smaller `workspace.roots`, or turn off {confinement.setting}."
     )
     return ToolError("workspace_too_large", message, limit=FOLDERS_LOOKED_AT)
+
+
+def _log_warning(event: str, **values: str) -> None:
+    import structlog  # noqa: PLC0415 - modules import this, and most have nothing to report
+
+    structlog.get_logger(__name__).warning(event, **values)
