@@ -94,7 +94,7 @@ _NAMES_KEPT = 4096
 _OWN_VARIABLE = "AGENTCORE_"
 # the state folder's place is no secret, and those who look for it may need it
 _PLAIN_VARIABLE = "AGENTCORE_STATE_DIR"
-_ADDRESS_WITH_PASSWORD = re.compile(r"://[^/\s]*:[^/\s]*@")
+_ADDRESS_WITH_PASSWORD = re.compile(r"://[^/\s:]*+:[^/\s]*@")
 
 _KNOWN_CHARS = 8  # what is shorter stands in texts by accident, and would tear holes into them
 _KNOWN_VALUES = 1000

@@ -17,7 +17,8 @@ _INVISIBLE = (
 """Characters that show nothing: a tag with some inside reads as the tag to a model."""
 
 _LETTERS = f"[{_INVISIBLE}]*".join("untrusted")
-_TAG = re.compile(rf"[<\uff1c\ufe64](?=[\s{_INVISIBLE}]*[/\uff0f]?[\s{_INVISIBLE}]*{_LETTERS})", re.IGNORECASE)
+# possessive: without a slash, blanks could be shared out between two repetitions in any way, each of which is tried
+_TAG = re.compile(rf"[<\uff1c\ufe64](?=[\s{_INVISIBLE}]*+(?:[/\uff0f][\s{_INVISIBLE}]*+)?{_LETTERS})", re.IGNORECASE)
 _NO_MARKUP = str.maketrans("<>", "‹›")
 _SOURCE_CHARS = 200
 

@@ -355,7 +355,9 @@ class ControlFiles:
             rest = None if run.process is None else run.process.read_rest()
             if rest is None:
                 return None
+            # With the run itself: one that came and went between two looks leaves no other trace.
             found |= rest
+            found.add(run)
         return frozenset(found)
 
     def _judge_in_thread(self) -> list[Quarantined]:
@@ -364,7 +366,9 @@ class ControlFiles:
             self._rest = self._read_rest()
             if self._trust_if_rested(last):
                 return []
-            return self._quarantine(frozenset().union(*(run.spared for run in self._runs)))
+            # What one program may change freely, another one may not.
+            spared = [run.spared for run in self._runs] or [frozenset()]
+            return self._quarantine(frozenset.intersection(*spared))
 
     def _quarantine(self, spared: frozenset[str]) -> list[Quarantined]:
         quarantined: list[Quarantined] = []

@@ -86,6 +86,20 @@ async def test_a_control_file_that_a_server_makes_is_quarantined_and_reported(mo
     assert [row.module for row in rows if row.outcome == "control_file_quarantined"] == ["mcp_example"]
 
 
+@pytest.mark.parametrize("cwd", [".", "sub", ".."])
+async def test_working_folder_of_a_server_is_guarded_as_the_rest_of_the_workspace(mount, plain, tmp_path, cwd):
+    root = tmp_path / "above" / "root"
+    (root / "sub").mkdir(parents=True)
+    host = await mount({**plain(sandbox="require"), "cwd": cwd}, roots=[root])
+    folder = root / "sub" if cwd == "sub" else root
+    make = "touch notes.txt; echo planted > .envrc; echo planted > ../../outside.txt; echo planted > ../outside.txt"
+    await text_of(host, "example_shell", path=str(folder), command=make)
+    await host.events.wait_for("workspace.quarantined")
+    assert (folder / "notes.txt").exists()
+    assert not (folder / ".envrc").exists()
+    assert not list(tmp_path.glob("outside.txt")) + list((tmp_path / "above").glob("outside.txt"))
+
+
 async def test_configuration_that_has_git_run_something_is_taken_out_of_a_repository_of_a_server(
     mount, plain, tmp_path
 ):

@@ -27,7 +27,7 @@ from agentcore.encoding import to_json
 AskForText = Callable[[str], Awaitable[str]]
 """Asks a model with one message; gives its answer, empty if it has none."""
 
-_TAG = re.compile(r"<(?=\s*/?\s*conversation)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+(?:/\s*+)?conversation)", re.IGNORECASE)
 _ARGUMENT_CHARS = 400
 _RESULT_CHARS = 1_000
 _SAID_CHARS = 8_000

@@ -222,9 +222,7 @@ class McpServer(Module):
         """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
-        folder = self._own_folder()
-        writable = () if folder is None else (folder,)
-        wanted = Confinement(mode, True, runtime.private_folders, writable, caches, _SETTING)
+        wanted = Confinement(mode, True, runtime.private_folders, self._writable(), caches, _SETTING)
         if mode != "off":
             # with a sandbox of its own: the server that runs is not moved into one
             runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
@@ -300,6 +298,21 @@ class McpServer(Module):
         """The folder that the block names, which may lie outside of the workspace: a person has written it."""
         cwd = self._block.cwd
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
+
+    def _writable(self) -> tuple[Path, ...]:
+        """The folder that the block names, where the server may write it beside the workspace.
+
+        In the workspace it may write anyway, and control files are guarded there. A folder with the workspace or the
+        user's home in it holds what decides what runs, which nothing guards.
+        """
+        folder = self._own_folder()
+        if folder is None:
+            return ()
+        real = folder.resolve()
+        roots = [root.resolve() for root in self.runtime.workspace.roots]
+        is_in_workspace = any(real.is_relative_to(root) for root in roots)
+        holds_others = any(other.is_relative_to(real) for other in (*roots, Path.home().resolve()))
+        return () if is_in_workspace or holds_others else (folder,)
 
     async def _on_message(self, message: IncomingMessage) -> None:
         if not isinstance(message, _NEWS):

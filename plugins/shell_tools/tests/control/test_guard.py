@@ -49,6 +49,16 @@ def put_aside(data) -> list[str]:
     return sorted(each["path"] for each in data["put_aside"])
 
 
+async def test_command_beside_one_that_sleeps_is_looked_at(host, bash, root, monkeypatch):
+    """It comes and goes between two looks; what sleeps meanwhile does not speak for it."""
+    monkeypatch.setattr("agentcore.supervision.control.guard.LOOK_SECONDS", 1.0)
+    await bash("sleep 600", background=True)
+    guard = host.host.control_files
+    await wait_until(lambda: guard._rest is not None and guard._is_settled)  # it sleeps, and was looked at so
+    assert put_aside(await bash("echo planted > .envrc")) == [".envrc"]
+    assert not (root / ".envrc").exists()
+
+
 async def test_repository_cannot_be_moved_away_to_make_another_in_its_place(bash, repository):
     data = await bash("mv .git g2; cp -r g2 .git; echo 'touch pwned' > .git/hooks/post-commit; rm -rf .git/hooks; true")
     assert "busy" in data["output"]
