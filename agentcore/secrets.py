@@ -319,6 +319,18 @@ def without_known(text: str) -> str:
     return text
 
 
+_USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
+
+
+def without_secrets_inside(address: str) -> str:
+    """An address with a mask in place of its user and password, and of keys in its query."""
+    shown, at = [], 0
+    for span in secrets_inside(address):
+        shown += [address[at : span.start], MASK]
+        at = span.end
+    return _USERINFO.sub(f"{MASK}@", "".join([*shown, address[at:]]), count=1)
+
+
 def is_secret_argument(text: str, before: str = "") -> bool:
     """True for an argument of a command that holds a secret: `--token=VALUE`, a header, an address with a key.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
+from agentcore.secrets import without_secrets_inside
 
 if TYPE_CHECKING:
     from agentcore.net.public_address import Address
@@ -239,7 +240,8 @@ def _is_below(host: str, names: Sequence[str]) -> bool:
 
 
 def _blocked(url: str, reason: BlockReason, why: str) -> ToolError:
-    return ToolError("url_blocked", f"{url!r} is not opened: it {why}.", url=url, reason=reason)
+    shown = without_secrets_inside(url)
+    return ToolError("url_blocked", f"{shown!r} is not opened: it {why}.", url=shown, reason=reason)
 
 
 def _is_own(url: str) -> ToolError:

@@ -252,3 +252,12 @@ async def test_module_is_refused_the_server_that_it_runs_in(agentcore_client) ->
         body = await envelope(f"http://{host}:{port}/")
         assert body["error"]["context"]["reason"] == "own_address"
     assert (await envelope(f"http://127.0.0.1:{port + 1}/"))["ok"]
+
+
+def test_refusal_of_an_address_masks_the_secrets_in_it() -> None:
+    for secret in ("user:hunter2@169.254.169.254/x", "169.254.169.254/mcp?tavilyApiKey=hunter2"):
+        with pytest.raises(ToolError) as caught:
+            UrlPolicy().check(f"http://{secret}")
+        assert "hunter2" not in caught.value.message
+        assert "hunter2" not in str(caught.value.context)
+        assert "169.254.169.254" in caught.value.message

@@ -274,5 +274,5 @@ async def _hear(host, sent: list[dict[str, Any]]) -> None:
     assert len(ended) == 1
     [box] = host.host.resources.list(owner="near")
     assert (box.title, box.status) == ("mine", "ready")
-    await host.host.resources.release_owned("far")
+    await host.host.resources.release_owned("far", lost_by="it ended")
     assert (await host.call("near_pid")).data == os.getpid()

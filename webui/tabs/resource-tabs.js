@@ -20,7 +20,7 @@ import {Store} from '../base/store.js';
 /**
  * What stays of a resource that ended without being closed, and the call that opens another one in its place.
  * @typedef {{resourceType: string, chatSessionId: string, index: number, title: string | null, lastUrl: string | null,
- *   icon: string | null, tool: string, arguments: Record<string, unknown>, lostBy: string}} Closed
+ *   icon: string | null, tool: string, arguments: Record<string, unknown>, host: string, lostBy: string}} Closed
  */
 /** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number, closed: Closed | null}} Tab */
 /** A tab with its resource, one that is closed with how that was. @typedef {{tab: Tab, resource: Resource, module: import('../client/module-list.js').Module}} ShownTab */
@@ -98,7 +98,9 @@ class ResourceTabs extends Store {
     if (!closed || this._opening.has(tabId)) return '';
     this._setOpening(tabId, 'working');
     try {
-      const options = {sessionId: closed.chatSessionId, onApproval: () => this._setOpening(tabId, 'waiting')};
+      // on its host and nowhere else: a host says which call that is, and must not have the server make it
+      const host = closed.host || undefined;
+      const options = {sessionId: closed.chatSessionId, host, onApproval: () => this._setOpening(tabId, 'waiting')};
       const {ok, resourceId = '', error} = await client.call(closed.tool, closed.arguments, options);
       if (!ok) throw new ApiError(error ?? {});
       await client.post('/api/tabs', {resourceId, tabId});

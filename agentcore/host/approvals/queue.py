@@ -251,6 +251,14 @@ class ApprovalQueue:
         ]
         return sum(pending.leave_queue(reason) for pending in found)
 
+    async def withdraw_calls_on(self, host: str, reason: str) -> None:
+        """Take the calls that would run on a host out of the queue, also those that were approved and have not run."""
+        for row in [row for row in self._away if host_of(row.request) == host]:
+            self._away.remove(row)
+            await self._store.approvals.remove(row.call_id)
+        for pending in [each for each in self._pending.values() if each.request.host == host]:
+            await pending.withdraw(reason)
+
     async def end_session(self, session_id: str) -> None:
         """Withdraw all calls of a session that has ended."""
         self._away = [row for row in self._away if row.session_id != session_id]

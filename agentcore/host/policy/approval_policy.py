@@ -156,6 +156,12 @@ class ApprovalPolicy:
         self.sources.open_accepted_by(who)
         self.touch()
 
+    async def forget_host(self, name: str) -> None:
+        """Let all that was granted for calls on a host end with it: another one may get its name."""
+        found = [grant.row.grant_id for grant in self.grants if grant.patterns.get(RunsOn.key) == name]
+        for grant_id in found:
+            await self.revoke(grant_id)
+
     async def forget_session(self, session_id: str) -> None:
         """Let all that was granted and noted for a session end with it."""
         self.grants.drop_session(session_id)

@@ -20,7 +20,7 @@ class LastSeen(BaseModel):
     last_url: str | None = None
     icon: Annotated[str | None, Field(description="Changes with the picture at `/api/tabs/{id}/icon`.")] = None
     tool: Annotated[str, Field(description="The tool that opens another one in its place …")]
-    arguments: Annotated[dict[str, Any], Field(description="… with these arguments, in its session.")]
+    arguments: Annotated[dict[str, Any], Field(description="… with these arguments, in its session, on its host.")]
     host: Annotated[str, Field(description="The host or pool where it was; empty: the server.")] = ""
     lost_by: Annotated[str, Field(description="What became of it; empty: it ended with the server.")] = ""
 

@@ -147,6 +147,9 @@ class Machines:
         del self._machines[name]
         self._host.registry.allow_chats(name, is_on=False)
         await self._host.store.host_keys.forget(name)
+        # another machine may get the name, and nothing that was allowed was meant for that one
+        await self._host.policy.forget_host(name)
+        await self._host.approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
         await machine.forget()
         self._host.definition_review.disown(name)
         self._host.events.publish("hosts.changed", {"host": name})

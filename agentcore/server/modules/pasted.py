@@ -129,7 +129,10 @@ def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, list[Sec
     elif isinstance(value, list):
         for at, part in enumerate(value):
             before = value[at - 1] if at else ""
-            label = before.lstrip("-") if isinstance(before, str) and before.startswith("-") else ""
+            is_option = (
+                isinstance(before, str) and before.startswith("-") and "=" not in before
+            )  # else it has its value
+            label = before.lstrip("-") if is_option else ""
             if isinstance(part, str):
                 yield (*path, at), part, _secrets_in_argument(label, part)
             else:

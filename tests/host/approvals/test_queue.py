@@ -1,8 +1,10 @@
 """Calls that need a person: bound to exactly this call, answered once, used once."""
 
 import asyncio
+import json
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from agentcore.host.approvals.pending import now_ms
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import EventBus
-from agentcore.store.approvals.rows import ApprovalRow
+from agentcore.store.approvals.rows import ApprovalRow, GrantRow
 from tests.support.waiting import wait_until
 
 
@@ -353,6 +355,23 @@ def _waiting() -> ApprovalRequest:
         reason="",
         preview=None,
     )
+
+
+@pytest.mark.spec("S2", "H1")
+async def test_what_was_asked_and_allowed_for_a_host_ends_when_it_is_forgotten(host):
+    """Another machine may be let in under its name."""
+    queue = ApprovalQueue(EventBus(), host.store, host.policy)
+    for call_id, name in (("c1", "laptop"), ("c2", "other"), ("c3", "laptop")):
+        await queue.put(replace(_waiting(), call_id=call_id, host=name))
+    await queue.decide("c3", Verdict(approved=True, by="test"))
+    row = GrantRow("", "always", "", "chat", "t", "", "test", 1)
+    rows = [row._replace(grant_id=name, arguments=json.dumps({"on_host": name})) for name in ("laptop", "other")]
+    host.policy.grants.add(rows)
+    await queue.withdraw_calls_on("laptop", "it was forgotten")
+    await host.policy.forget_host("laptop")
+    assert [queue.find(call_id) is None for call_id in ("c1", "c2", "c3")] == [True, False, True]
+    assert [stored.call_id for stored in await host.store.approvals.calls(0)] == ["c2"]
+    assert [grant.row.grant_id for grant in host.policy.grants] == ["other"]
 
 
 @pytest.mark.spec("S2")

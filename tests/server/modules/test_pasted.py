@@ -39,6 +39,11 @@ def test_key_is_recognised_moved_and_masked(block):
     assert block == before
 
 
+def test_value_of_an_option_is_no_name_for_what_follows_it():
+    (found,) = secrets_in("example", {"args": ["--password=MyDogRex2019", "server"]}, ())
+    assert (found.value, found.name) == ("MyDogRex2019", "example_password")
+
+
 def test_two_keys_of_one_address_are_both_moved():
     block = {"url": "https://x.test/mcp?apiKey=first-1234&profile=web&secret=second-1234"}
     first, second = secrets_in("x", block, ())

@@ -48,6 +48,25 @@ async def test_closed_tab_opens_again_by_one_click_in_its_place(ui):
     assert len(ui.host.resources.list()) == 1
 
 
+async def test_tab_of_a_host_is_opened_again_on_that_host_alone(ui):
+    """The host says which call opens it again, and must not have the server make that call."""
+
+    async def of_laptop(route):
+        response = await route.fetch()
+        document = await response.json()
+        for tab in document["tabs"]:
+            tab["closed"] = {**tab["closed"], "host": "laptop"} if tab["closed"] else None
+        await route.fulfill(response=response, json=document)
+
+    page = await ui.page("#/chats")
+    await page.route("**/api/tabs", of_laptop)
+    await page.reload()
+    async with page.expect_request("**/api/tools/bash/call") as asked:
+        await strip(page).get_by_role("link", name="sleep 602 (closed)").click()
+    assert (await asked.value).post_data_json["host"] == "laptop"
+    await expect(page.get_by_role("button", name="Open again")).to_be_enabled()  # it failed, and may be tried again
+
+
 async def test_closed_tab_is_closed_for_good_by_one_click(ui):
     before = [tab.last_seen.title for tab in ui.host.tabs.in_order()]
     page = await ui.page()
