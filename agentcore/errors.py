@@ -47,15 +47,17 @@ class InvalidResultError(ToolError):
     Args:
         tool: Its name.
         errors: Path in the result (empty: the result itself) and what is wrong there.
+        untrusted: Whether the result, whose values the errors repeat, comes from the open world.
     """
 
-    def __init__(self, tool: str, errors: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, tool: str, errors: Sequence[tuple[str, str]], *, untrusted: bool = False) -> None:
         entries = [{"path": path, "message": message[:1].lower() + message[1:]} for path, message in errors]
         shown = "; ".join(f"{entry['path'] or 'result'}: {entry['message']}" for entry in entries[:_ERRORS_SAID])
         more = f" (and {len(entries) - _ERRORS_SAID} more)" if len(entries) > _ERRORS_SAID else ""
         super().__init__(
             "invalid_result",
             f"{tool} returned something other than it declares, which is a defect of the tool: {shown}{more}.",
+            untrusted=untrusted,
             tool=tool,
             errors=entries,
         )

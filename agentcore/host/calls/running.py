@@ -133,7 +133,7 @@ class Execution:
         try:
             made = to_result(await end(context))
             if prepared.tool.check_result is not None:
-                prepared.tool.check_result(made[1])
+                prepared.tool.check_result(made[1], made[0].untrusted)
         except ToolError as exc:
             raise read_error(call, exc) from exc
         finally:
@@ -160,7 +160,7 @@ class Execution:
                 made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
                 result, encoded = made if isinstance(made, tuple) else to_result(await made)
             if tool.check_result is not None:
-                tool.check_result(encoded)
+                tool.check_result(encoded, result.untrusted)
         except ToolError as exc:
             raise read_error(call, exc) from exc
         finally:

@@ -13,7 +13,8 @@ from agentcore.host.containment.tool_errors import plain_error
 from agentcore.host.modules.json_schema import compile_schema, path_of, say_unknown
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
-CheckResult = Callable[[bytes], None]
+CheckResult = Callable[[bytes, bool], None]
+"""Gets a result's data as JSON text, and whether it comes from the open world."""
 
 _UNKNOWN = "is not a parameter"
 
@@ -70,9 +71,10 @@ def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
     except ValueError as exc:
         raise ValueError(f"output_schema of tool {definition.name!r} cannot be used: {exc}") from exc
 
-    def check(encoded: bytes) -> None:
+    def check(encoded: bytes, is_untrusted: bool) -> None:
         if errors := errors_of(pydantic_core.from_json(encoded)):
-            raise InvalidResultError(definition.name, [(error["path"], error["message"]) for error in errors])
+            wrong = [(error["path"], error["message"]) for error in errors]
+            raise InvalidResultError(definition.name, wrong, untrusted=is_untrusted)
 
     return check
 

@@ -57,6 +57,13 @@ TOOLS = {
         {"name": "elsewhere", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/s"}}}},
         {"name": "told", "description": "y" * 1_000_000, "inputSchema": OBJECT},
     ],
+    "patterned": [
+        {
+            "name": "go",
+            "inputSchema": OBJECT,
+            "outputSchema": {"type": "object", "properties": {"said": {"type": "string", "pattern": "^(a+)+$"}}},
+        }
+    ],
     "bottomless": [{"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep(500)}}}],
     "alike": [{"name": "a.b", "inputSchema": OBJECT}, {"name": "a/b", "inputSchema": OBJECT}],
     "many": [{"name": f"tool_{number}", "inputSchema": OBJECT} for number in range(25)],
@@ -138,7 +145,7 @@ def text(said: str) -> dict:
     return {"content": [{"type": "text", "text": said}]}
 
 
-def call(ident) -> None:  # noqa: C901 - a list of ways
+def call(ident) -> None:  # noqa: C901, PLR0912 - a list of ways
     """Answer the call of a tool, in the way that was asked for."""
     for told in TOLD.get(WAY, ()):
         send(told)
@@ -158,6 +165,9 @@ def call(ident) -> None:  # noqa: C901 - a list of ways
             send({"id": ident, "result": {"content": [{"type": "text", "text": ""}] * 550_000}})
         case "wrong":
             send({"id": ident, "result": {"content": "no list"}})
+        case "patterned":
+            said = asked["params"]["arguments"]["said"]
+            send({"id": ident, "result": {**text(said), "structuredContent": {"said": said}}})
         case "refusing":
             send({"id": ident, "error": {"code": -32000, "message": "not today"}})
         case "mute":

@@ -22,7 +22,6 @@ def definition_of(tool: types.Tool, name: str, block: ServerBlock, shown: Shown)
         effects=frozenset(block.effects_of(tool.name) or _believed(tool.annotations, block)),
         annotations=_annotations(tool.annotations),
         timeout_s=block.agentcore.timeout_s,
-        checks_result=True,  # the SDK does
         view=shown.view,
         in_views=shown.in_views,
         served_as=None if shown.is_for_models else "view",
