@@ -68,18 +68,32 @@ class Departures:
 
     is_over: bool = False
     _reasons: dict[RequestId, Departure] = field(default_factory=dict)
+    _heirs: dict[RequestId, RequestId] = field(default_factory=dict)
 
     def note(self, request_id: RequestId, why: Departure) -> None:
         """Say why a request is about to be ended."""
         self._reasons.setdefault(request_id, why)
 
+    def hand_over(self, request_id: RequestId, heir: RequestId) -> None:
+        """A request was sent again under another id: what ends the one under the new id ends its work."""
+        self._heirs[request_id] = heir
+
     def forget(self, request_id: RequestId) -> None:
         """The request has ended."""
         self._reasons.pop(request_id, None)
+        self._heirs.pop(request_id, None)
+
+    def ids(self, request_id: RequestId) -> list[RequestId]:
+        """The ids that the client knows the work of a request by: its own, and those that it was sent again under."""
+        found = [request_id]
+        while (heir := self._heirs.get(found[-1])) is not None:
+            found.append(heir)
+        return found
 
     def why(self, request_id: RequestId | None) -> Departure:
         """Why nobody waits for a request that is being ended."""
-        found = None if request_id is None else self._reasons.get(request_id)
+        ids = [] if request_id is None else self.ids(request_id)
+        found = next((self._reasons[each] for each in ids if each in self._reasons), None)
         return found or ("ended" if self.is_over else "lost")
 
 

@@ -217,6 +217,8 @@ class SessionReply(Reply):
 
     def _hand_over(self, heir: "SessionReply") -> None:
         self._heir = heir
+        if self.request_id is not None and heir.request_id is not None:
+            self._session.caller.departures.hand_over(self.request_id, heir.request_id)
         if isinstance(self._stream, ResumableStream):
             self._stream.close()
 

@@ -11,7 +11,7 @@ from agentcore.api import Module, ToolContext, tool
 from agentcore.server.mcp import resuming
 from tests.server.approving import approver
 from tests.server.mcp.conftest import ACCEPT, LIMIT_S, REVISION, request
-from tests.server.mcp.test_calls import said
+from tests.server.mcp.test_calls import cancel, said
 from tests.support.waiting import wait_until
 
 
@@ -185,10 +185,23 @@ async def test_a_call_whose_client_does_not_come_back_goes_on_though_nobody_can_
 
 async def test_a_client_that_was_cut_off_can_still_cancel(kiln):
     _, last = await begin_and_lose(kiln.client, burning())
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
-    assert (await kiln.client.post(cancel))[0] == 202
+    assert (await kiln.client.post(cancel(7)))[0] == 202
     await wait_until(lambda: kiln.ends == ["cancelled"])
     assert (await take_up(kiln.client, last))[-1]["error"]["message"] == "Request cancelled"
+
+
+async def test_a_call_that_was_sent_again_after_a_cut_is_cancelled_by_its_new_id(kiln):
+    await begin_and_lose(kiln.client, burning())
+    again = asyncio.create_task(kiln.client.post(burning(request_id=8)))
+    other = asyncio.create_task(kiln.client.post(burning("cup", request_id=9)))
+    await wait_until(lambda: kiln.runs == 2)
+    assert (await kiln.client.post(cancel(8)))[0] == 202
+    await wait_until(lambda: kiln.ends == ["cancelled"])
+    assert (await again)[1]["error"]["message"] == "Request cancelled"
+    kiln.gate.set()
+    assert said((await other)[1]["result"]) == "burnt cup"
+    assert said((await kiln.client.post(burning(request_id=10)))[1]["result"]) == "burnt bowl"
+    assert kiln.runs == 3  # what was cancelled gives nothing to the next equal call
 
 
 async def test_a_key_that_is_revoked_ends_what_goes_on_without_its_client(kiln):
