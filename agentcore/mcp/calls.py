@@ -10,6 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from mcp_types import RequestId
+
 from agentcore.bounds import MCP_WAIT_SECONDS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -68,10 +70,15 @@ class _Wish:
 
 @dataclass(slots=True, eq=False)
 class _Left:
-    """A call whose client has gone: it runs, or its result waits to be fetched by an equal one."""
+    """A call whose client has gone: it runs, or its result waits to be fetched by an equal one.
+
+    Args:
+        request_ids: By which its client may still cancel it; none: its request was answered.
+    """
 
     key: _Key
     work: asyncio.Task[CallOutcome]
+    request_ids: frozenset[RequestId]
 
 
 class ClientCalls:
@@ -85,6 +92,7 @@ class ClientCalls:
         self.host = host
         self._attended: set[str] = set()
         self._left: list[_Left] = []
+        self._unattended: dict[str, tuple[str, frozenset[RequestId]]] = {}
         self._in_flight: dict[str, int] = {}
         self._unsubscribe = host.events.subscribe("approvers.changed", self._end_revoked)
 
@@ -125,6 +133,17 @@ class ClientCalls:
             return outcome
         wish.repair()
         return await self._after_decision(wish, outcome.call_id)
+
+    async def cancel(self, session_id: str, request_id: RequestId) -> None:
+        """End what a request left behind whose connection was lost, and which its client cancels now."""
+        ended = [each for each in self._left if each.key.session_id == session_id and request_id in each.request_ids]
+        await self._end_left(ended)
+        for left in ended:
+            await self._withdraw_asked(left.work)
+        for call_id, (session, request_ids) in tuple(self._unattended.items()):
+            if session == session_id and request_id in request_ids:
+                del self._unattended[call_id]
+                await self._withdraw(call_id)
 
     async def end_session(self, session_id: str) -> None:
         """End what a session left behind that has ended itself."""
@@ -186,16 +205,36 @@ class ClientCalls:
     async def _after_decision(self, wish: _Wish, call_id: str) -> CallOutcome:
         """Wait for a person as long as the client does, and run what was approved."""
         self._attended.add(call_id)
+        self._unattended.pop(call_id, None)
         try:
             if not await self._is_decided(wish, call_id):
                 return _still_waiting(wish.caller, call_id)
             return await self._run(wish, call_id)
         except asyncio.CancelledError:
-            if wish.tell.departure == "cancelled" and (pending := self.host.approvals.find(call_id)) is not None:
-                await pending.withdraw()
+            if wish.tell.departure == "cancelled":
+                await self._withdraw(call_id)
+            elif wish.tell.departure == "lost":
+                self._note_unattended(call_id, wish.caller.session_id, frozenset(wish.tell.request_ids))
             raise
         finally:
             self._attended.discard(call_id)
+
+    def _note_unattended(self, call_id: str, session_id: str, request_ids: frozenset[RequestId]) -> None:
+        """Keep by which ids a client may still cancel a call that waits, or was decided, while it is there."""
+        find = self.host.approvals.find
+        self._unattended = {each: sent for each, sent in self._unattended.items() if find(each) is not None}
+        if find(call_id) is not None:
+            self._unattended[call_id] = (session_id, request_ids)
+
+    async def _withdraw(self, call_id: str) -> None:
+        pending = self.host.approvals.find(call_id)
+        if pending is not None:
+            await pending.withdraw()
+
+    async def _withdraw_asked(self, work: asyncio.Task[CallOutcome]) -> None:
+        """Withdraw the question with which a call ended that its client has cancelled."""
+        if (call_id := _asked_by(work)) is not None:
+            await self._withdraw(call_id)
 
     async def _is_decided(self, wish: _Wish, call_id: str) -> bool:
         pending, caller = self.host.approvals.find(call_id), wish.caller
@@ -262,26 +301,31 @@ class ClientCalls:
             asked_id = await ended
         except asyncio.CancelledError:
             if wish.tell.departure == "lost":
-                self._leave(wish, work)
+                self._leave(wish, work, frozenset(wish.tell.request_ids))
             else:
                 work.cancel()
                 await asyncio.wait((work,))
+                if wish.tell.departure == "cancelled":
+                    await self._withdraw_asked(work)
             raise
         if work.done():
             return work.result()
-        self._leave(wish, work)
+        self._leave(wish, work, frozenset())
         return _still_waiting(wish.caller, asked_id, "a call that this one made waits for a person's approval")
 
-    def _leave(self, wish: _Wish, work: asyncio.Task[CallOutcome]) -> None:
+    def _leave(self, wish: _Wish, work: asyncio.Task[CallOutcome], request_ids: frozenset[RequestId]) -> None:
         """Keep a call whose client has gone, and for a while its result."""
         wish.repair()
-        left = wish.left = _Left(wish.key, work)
+        left = wish.left = _Left(wish.key, work, request_ids)
         self._left.append(left)
         loop = asyncio.get_running_loop()
 
         def forget() -> None:
             if left in self._left:
                 self._left.remove(left)
+                # its question waits for longer than its result
+                if (call_id := _asked_by(work)) is not None:
+                    self._note_unattended(call_id, left.key.session_id, left.request_ids)
 
         def end(_: object) -> None:
             if not work.cancelled():
@@ -308,6 +352,14 @@ class ClientCalls:
         self._in_flight[name] -= 1
         if not self._in_flight[name]:
             del self._in_flight[name]
+
+
+def _asked_by(work: asyncio.Task[CallOutcome]) -> str | None:
+    """The id of the call that waits for a person since this ended; None: it goes on, or ended otherwise."""
+    if not work.done() or work.cancelled() or work.exception() is not None:
+        return None
+    outcome = work.result()
+    return outcome.call_id if outcome.error is not None and outcome.error.type == "approval_required" else None
 
 
 def _limit_s(caller: Caller, tell: Telling) -> float:

@@ -8,7 +8,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
@@ -126,6 +126,11 @@ class _Running:
     def departure(self) -> Departure:
         """See `Telling.departure`; between two requests nobody has gone."""
         return "lost" if self.tell is None else self.tell.departure
+
+    @property
+    def request_ids(self) -> Sequence[types.RequestId]:
+        """See `Telling.request_ids`; of whoever waits now."""
+        return () if self.tell is None else self.tell.request_ids
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`; told to whoever waits now."""

@@ -1,11 +1,12 @@
 """What a client is told while it waits for a call: how far that is, and what it says of its work."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp_types import RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import LogLevel
@@ -23,6 +24,11 @@ class Telling(Protocol):
     @property
     def departure(self) -> Departure:
         """Why nobody waits any more, of a request that is being ended."""
+        ...
+
+    @property
+    def request_ids(self) -> Sequence[RequestId]:
+        """The ids by which the client may cancel what it waits for."""
         ...
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
@@ -66,6 +72,12 @@ class ClientTelling:
     def departure(self) -> Departure:
         """See `Telling.departure`."""
         return self._caller.departures.why(self._ctx.request_id)
+
+    @property
+    def request_ids(self) -> Sequence[RequestId]:
+        """See `Telling.request_ids`."""
+        request_id = self._ctx.request_id
+        return () if request_id is None else self._caller.departures.ids(request_id)
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         """See `Telling.progress`."""

@@ -181,7 +181,7 @@ class Pipe:
             return
         cancelled = cancelled_request_id_from_params(message.params)
         if cancelled is not None:
-            self._session.cancel(cancelled)
+            await self._session.cancel(cancelled)
 
     def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
         error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)

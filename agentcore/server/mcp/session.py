@@ -190,11 +190,13 @@ class McpSession:
         else:
             waiting.set_result(message.result)
 
-    def cancel(self, request_id: RequestId) -> None:
-        """End a request that the client has cancelled; one that has ended is ignored."""
+    async def cancel(self, request_id: RequestId) -> None:
+        """End a request that the client has cancelled, also one whose connection was lost; others are ignored."""
         if (work := self.in_flight.get(request_id)) is not None:
             self.caller.departures.note(request_id, "cancelled")
             work.cancel()
+        else:
+            await self._door.calls.cancel(self.caller.session_id, request_id)
 
     def end(self) -> None:
         """End its streams and requests."""

@@ -194,7 +194,7 @@ async def _take(session: McpSession, message: JSONRPCNotification | JSONRPCRespo
     if message.method == "notifications/cancelled":
         cancelled = cancelled_request_id_from_params(message.params)
         if cancelled is not None:
-            session.cancel(cancelled)
+            await session.cancel(cancelled)
         return
     await session.runner.on_notify(Told(session), message.method, message.params)
 

@@ -223,6 +223,39 @@ async def test_calls_that_wait_for_a_person_end_with_their_session(start_mcp, by
     assert left.arguments["item"] == "tea"
 
 
+async def test_call_whose_connection_is_lost_ends_when_its_client_cancels_it(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp, query="?wait=60")
+    call = asyncio.create_task(hand.call("shop_sell_slowly", {"item": "rice"}, "c-1"))
+    await mcp.waiting()
+    await mcp.decide()
+    await mcp.shop.begun.wait()
+    await lose(call)
+    assert (await hand.post(cancel("c-2")))[0] == 202
+    assert len(mcp.host.calls.in_flight) == 1  # another request's id ends nothing
+    assert (await hand.post(cancel("c-1")))[0] == 202
+    await wait_until(lambda: not mcp.host.calls.in_flight)
+
+
+@pytest.mark.parametrize("is_approved", [False, True])
+async def test_call_that_waits_and_whose_connection_is_lost_leaves_the_list_when_it_is_cancelled(
+    start_mcp, by_hand, is_approved
+):
+    mcp = await start_mcp()
+    hand, other = await by_hand(mcp, query="?wait=60"), await by_hand(mcp, "other")
+    call = asyncio.create_task(hand.call("shop_sell", {"item": "rice"}, "c-1"))
+    await mcp.waiting()
+    await lose(call)
+    if is_approved:
+        await mcp.decide()
+    approvals = mcp.host.approvals
+    assert (await other.post(cancel("c-1")))[0] == 202
+    assert len(approvals.waiting) + len(approvals.unused) == 1  # nobody else cancels it
+    assert (await hand.post(cancel("c-1")))[0] == 202
+    await wait_until(lambda: not approvals.waiting and not approvals.unused)
+    assert mcp.shop.sold == []
+
+
 async def test_client_cancels_a_request_by_its_id(start_mcp, by_hand):
     mcp = await start_mcp()
     hand = await by_hand(mcp)
