@@ -1,5 +1,6 @@
 """Calls that wait for a person. Who may approve is said elsewhere (`approving.py`); here a call is decided, once."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -158,7 +159,15 @@ class ApprovalQueue:
         pending = self._add(request, digest, len(text), is_kept=is_kept)
         if is_kept:
             row = ApprovalRow(request.call_id, request.session_id, text, None, None)
-            await self._store.approvals.put(row)
+            try:
+                await self._store.approvals.put(row)
+            except asyncio.CancelledError:
+                # the write goes on by itself, and whoever asked never learns the id by which to take the call away
+                await pending.withdraw()
+                raise
+            except BaseException:
+                pending.leave_queue("")
+                raise
         # after the disk has it: whoever hears of it may decide at once
         if self._pending.get(request.call_id) is pending:
             self._publish_request(request)

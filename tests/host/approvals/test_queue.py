@@ -413,6 +413,38 @@ async def test_cancelled_call_that_waits_leaves_the_list_and_never_runs(host, wr
 
 
 @pytest.mark.spec("K2")
+async def test_call_that_is_cancelled_while_its_question_is_written_waits_for_nobody(host, monkeypatch):
+    kept = await required(host)
+    writes, put = [], host.store.approvals.put
+
+    async def put_and_hang(row):
+        await put(row)
+        writes.append(row)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(host.store.approvals, "put", put_and_hang)
+    call = asyncio.create_task(host.call(request()))
+    async with asyncio.timeout(30):
+        while not writes:
+            await asyncio.sleep(0.01)
+        call.cancel()
+        await asyncio.wait((call,))
+        while len(host.approvals.waiting) > 1 or len(await host.store.approvals.calls(now_ms())) > 1:
+            await asyncio.sleep(0.01)
+    assert [request.call_id for request in host.approvals.waiting] == [kept]
+
+
+@pytest.mark.spec("K2")
+async def test_call_whose_question_cannot_be_written_waits_for_nobody(host, monkeypatch):
+    async def refuse(row):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(host.store.approvals, "put", refuse)
+    assert not (await host.call(request())).ok
+    assert host.approvals.waiting == []
+
+
+@pytest.mark.spec("K2")
 async def test_approved_call_that_is_cancelled_before_it_begins_never_runs(host, writer):
     call_id, control = await required(host), await required(host)
     for each in (call_id, control):
