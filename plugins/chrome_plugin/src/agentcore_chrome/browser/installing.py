@@ -111,11 +111,12 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
     """
     await _prepare_driver(report)
     found = _find(settings)
+    has_tried_fonts = False
     if found is None:
         if not is_replaceable(settings):
             message = "config.chrome names a browser that is not there: correct or remove `executable` and `channel`"
             raise ToolError("browser_install_failed", message)
-        await _get_browser(report)
+        has_tried_fonts = await _get_browser(report)
         found = _find(settings)
         if found is None:
             message = "a browser was installed, and is not on the PATH of this process; name it with `executable`"
@@ -128,7 +129,7 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
             raise
         await _install_libraries(exc, report)
         checked = await check_browser(found.path, sandbox=settings.sandbox)
-    if checked.missing_fonts and can_install_packages():
+    if checked.missing_fonts and not has_tried_fonts and can_install_packages():
         with suppress(ToolError):  # pages without these letters work
             await install_packages(_FONT_PACKAGES, report)
             checked = await check_browser(found.path, sandbox=settings.sandbox)
@@ -174,11 +175,11 @@ async def _prepare_driver(report: ReportProgress) -> None:
         raise ToolError("browser_install_failed", message, reason=reason)
 
 
-async def _get_browser(report: ReportProgress) -> None:
-    """Download Playwright's Chromium, else install the distribution's package."""
+async def _get_browser(report: ReportProgress) -> bool:
+    """Download Playwright's Chromium, else install the distribution's package, with fonts; True: that one."""
     reason = await download_chromium(report)
     if not reason:
-        return
+        return False
     if not can_install_packages():
         hint = package_command(_PACKAGES)
         message = (
@@ -200,6 +201,7 @@ async def _get_browser(report: ReportProgress) -> None:
             f"Chromium could not be downloaded: {reason}. The distribution's package failed as well: {exc.message}"
         )
         raise ToolError("browser_install_failed", message, reason=reason) from exc
+    return True
 
 
 async def download_chromium(report: ReportProgress) -> str:
