@@ -93,7 +93,7 @@ class ApprovalQueue:
         """
         pending = self.find(call_id)
         if pending is None or pending.verdict is not None or pending.is_being_decided:
-            raise ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
+            raise _not_waiting(call_id)
         return pending
 
     async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
@@ -214,6 +214,10 @@ class ApprovalQueue:
                 text = request_text(shown, pending.asked_digest)
                 row = ApprovalRow(call_id, shown.session_id, text, verdict_text(verdict), expires_at_ms)
                 await self._store.approvals.decide(row, grants, sources)
+            if self._pending.get(call_id) is not pending:
+                for grant in grants:
+                    await self._store.approvals.revoke(grant.grant_id)
+                raise _not_waiting(call_id)
         finally:
             pending.is_being_decided = False
         self._policy.grants.add(grants)
@@ -230,7 +234,7 @@ class ApprovalQueue:
         self._publish_decision(shown, verdict)
 
     async def reject_all(self, by: str) -> int:
-        """Reject whatever waits; gives how many."""
+        """Reject whatever waits, and withdraw what was approved and has not begun; gives how many."""
         rejected = 0
         for request in self.waiting:
             try:
@@ -239,7 +243,12 @@ class ApprovalQueue:
                 log.info("approval_not_rejected", call_id=request.call_id, error=exc.type)
             else:
                 rejected += 1
-        return rejected
+        # also one that is being decided on: its decision finds it gone
+        others = [each for each in self._pending.values() if each.verdict is None or each.verdict.approved]
+        withdrawn = [each for each in others if each.leave_queue("everything was stopped")]
+        for pending in withdrawn:
+            await pending.forget()
+        return rejected + len(withdrawn)
 
     def withdraw_calls(self, caller: str, reason: str) -> int:
         """Take a caller's calls out of the queue, also those that were approved and have not begun.
@@ -304,7 +313,7 @@ class ApprovalQueue:
         """
         call_id = shown.call_id
         if self._pending.get(call_id) is not pending:
-            raise ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
+            raise _not_waiting(call_id)
         if not now.changes:
             return
         if shown is pending.request:
@@ -352,6 +361,10 @@ def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
     hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()
     taken = () if verdict.grant is None else (verdict.grant,)
     return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]
+
+
+def _not_waiting(call_id: str) -> ToolError:
+    return ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
 
 
 def _no_place(message: str, limit: int) -> ToolError:

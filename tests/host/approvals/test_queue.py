@@ -559,3 +559,39 @@ async def test_emergency_stop_rejects_what_waits(host):
     await required(host)
     assert (await host.emergency_stop(Principal("page")))["rejected"] == 1
     assert host.approvals.waiting == []
+
+
+@pytest.mark.spec("S7")
+async def test_emergency_stop_withdraws_what_was_approved_and_has_not_begun(host, writer):
+    approved, rejected = await required(host), await required(host)
+    await host.approvals.decide(approved, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(rejected, Verdict(approved=False, by="terminal"))
+    assert (await host.emergency_stop(Principal("page")))["rejected"] == 1
+    assert [request.call_id for request, _ in host.approvals.unused] == [rejected]
+    assert [row.call_id for row in await host.store.approvals.calls(now_ms())] == [rejected]
+    host.resume(Principal("cli"))
+    assert (await host.call(request(call_id=approved))).error.type == "approval_not_found"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S7")
+async def test_emergency_stop_ends_a_decision_that_is_being_stored(host, monkeypatch):
+    call_id = await required(host)
+    begun, gate, decide = asyncio.Event(), asyncio.Event(), host.store.approvals.decide
+
+    async def decide_late(*row):
+        begun.set()
+        await gate.wait()
+        await decide(*row)
+
+    monkeypatch.setattr(host.store.approvals, "decide", decide_late)
+    decision = asyncio.create_task(host.approvals.decide(call_id, Verdict(approved=True, by="terminal")))
+    async with asyncio.timeout(30):
+        await begun.wait()
+        await host.emergency_stop(Principal("page"))
+        gate.set()
+        with pytest.raises(ToolError) as raised:
+            await decision
+    assert raised.value.type == "approval_not_found"
+    assert host.approvals.unused == []
+    assert await host.store.approvals.calls(now_ms()) == []
