@@ -201,6 +201,12 @@ SCHEMA_PATTERN_BYTES = 1024 * 1024
 VALIDATION_ERRORS = 20
 """Wrong fields that one error names."""
 
+VALIDATION_STEPS = 3_000_000
+"""Parts of a JSON Schema times values that are held against them; some 0.25 s, in which nobody else is served."""
+
+EXPLAINED_STEPS = 20_000
+"""Of more of them, the first wrong field is named at most: the validator collects all of them before it gives one."""
+
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 

@@ -5,7 +5,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from agentcore.bounds import SCHEMA_DEPTH, SCHEMA_NODES, SCHEMA_PATTERN_BYTES, VALIDATION_ERRORS
+from agentcore.bounds import (
+    EXPLAINED_STEPS,
+    SCHEMA_DEPTH,
+    SCHEMA_NODES,
+    SCHEMA_PATTERN_BYTES,
+    VALIDATION_ERRORS,
+    VALIDATION_STEPS,
+)
+from agentcore.host.modules.schema_work import SchemaWork, follow_reference, item_of
 
 Validate = Callable[[Any], list[dict[str, str]]]
 """Gives what is wrong with a value, as `{path, message}`; nothing: all is right."""
@@ -22,7 +30,7 @@ def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed her
         unknown: What is said of a key that the schema does not have, and allows no others beside its own.
     Raises:
         ValueError: It is no valid JSON Schema, refers to another document, or has a pattern that does not match in
-            linear time (with a look-around or a back-reference).
+            linear time (with a look-around or a back-reference), or the work that it makes has no bound.
     """
     import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
 
@@ -34,10 +42,25 @@ def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed her
         message = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
         raise ValueError(f"it is no JSON Schema that can be used: {path + ': ' if path else ''}{message}") from exc
 
+    try:
+        work = SchemaWork(schema)
+    except ValueError as exc:
+        raise ValueError(f"it is no JSON Schema that can be used: {exc}") from exc
+
     def validate(value: Any) -> list[dict[str, str]]:
+        steps = work.count_steps(value)
+        if steps > VALIDATION_STEPS:
+            return [{"path": "", "message": "is too much to be held against the schema; give less at once"}]
         if validator.is_valid(value):
             return []
-        faults = (fault for error in validator.iter_errors(value) for fault in _faults_of(error, schema, unknown))
+        errors: Iterable[Any]
+        if steps <= EXPLAINED_STEPS:
+            errors = validator.iter_errors(value)
+        elif work.has_choices:
+            return [{"path": "", "message": "is not what the schema wants; give less at once to be told where"}]
+        else:
+            errors = _first_error(validator, value)
+        faults = (fault for error in errors for fault in _faults_of(error, schema, unknown))
         return [
             {"path": path_of(path), "message": message[:_MESSAGE_CHARS]}
             for path, message in itertools.islice(faults, VALIDATION_ERRORS)
@@ -73,6 +96,17 @@ def path_of(parts: Any) -> str:
     return text
 
 
+def _first_error(validator: Any, value: Any) -> list[Any]:
+    """The first error of a value alone; the validator's own `iter_errors` collects all of them at once."""
+    import jsonschema_rs  # noqa: PLC0415 - as above
+
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as exc:
+        return [exc]
+    return []
+
+
 def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tuple[list[Any], str]]:
     """What an error says, each at the place that it is about: of a key that is missing or unknown, that of the key."""
     place, kind = list(error.instance_path), error.kind.name
@@ -90,7 +124,7 @@ def _keys_beside(schema: Any, path: Sequence[Any]) -> Iterable[str]:
     """The keys of an object's schema, by the path of one of its keywords."""
     part = schema
     for step in list(path)[:-1]:
-        part = part.get(step) if isinstance(part, dict) else _item(part, str(step))
+        part = part.get(step) if isinstance(part, dict) else item_of(part, str(step))
     return part.get("properties", {}) if isinstance(part, dict) else ()
 
 
@@ -122,24 +156,9 @@ class _Cost:
                 self.patterns += len(value) if name == "patternProperties" else 0
                 yield from value.values()
             elif name == "$ref" and isinstance(value, str):
-                yield self._followed(value)
+                yield follow_reference(self._root, value)
             elif name in {"$dynamicRef", "$recursiveRef"} or (name == "$id" and part is not self._root):
                 raise ValueError(f"{name} is not taken here; refer to a part with $ref, as in '#/$defs/NAME'")
             elif name not in _DATA:
                 self.patterns += name == "pattern"
                 yield value
-
-    def _followed(self, reference: str) -> Any:
-        if reference != "#" and not reference.startswith("#/"):
-            message = f"{reference[:100]!r} is no place in the schema itself; refer to one as in '#/$defs/NAME'"
-            raise ValueError(message)
-        part: Any = self._root
-        for step in reference.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            part = part.get(name) if isinstance(part, dict) else _item(part, name)
-        return part
-
-
-def _item(part: Any, name: str) -> Any:
-    is_there = isinstance(part, list) and name.isascii() and name.isdigit() and int(name) < len(part)
-    return part[int(name)] if is_there else None

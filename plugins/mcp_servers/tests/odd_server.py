@@ -54,6 +54,13 @@ TOOLS = {
                 "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
             },
         },
+        {
+            "name": "doubling",
+            "inputSchema": {
+                "type": "object",
+                "anyOf": [{"properties": {"x": {"$ref": "#"}}, "required": [name]} for name in ("y", "z")],
+            },
+        },
         {"name": "elsewhere", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/s"}}}},
         {"name": "told", "description": "y" * 1_000_000, "inputSchema": OBJECT},
     ],
