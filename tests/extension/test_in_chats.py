@@ -58,7 +58,7 @@ async def waiting_call(chat):
 async def approve(chat):
     waiting = await waiting_call(chat)
     person = await chat.server.person()
-    decision = {"approved": True, "digest": waiting.arguments_digest}
+    decision = {"approved": True, "digest": waiting.digest}
     status, said = await person.ask("POST", f"/api/approvals/{waiting.call_id}/decision", decision)
     assert status == 200, said
 

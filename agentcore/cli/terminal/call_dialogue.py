@@ -78,7 +78,7 @@ class CallDialogue:
         try:
             match typed:
                 case "y" | "yes", "":
-                    return Verdict(True, TERMINAL, self.shown.arguments_digest)
+                    return Verdict(True, TERMINAL, self.shown.digest)
                 case "n" | "no", reason:
                     return Verdict(False, TERMINAL, reason=reason)
                 case "a", number:
@@ -111,7 +111,7 @@ class CallDialogue:
         elif not number.isdecimal() or not 1 <= int(number) <= len(offers):
             say(f"Type `{self.proof.typed('a')}` and the number of what to allow, 1 to {len(offers)}.")
         else:
-            return Verdict(True, TERMINAL, self.shown.arguments_digest, offers[int(number) - 1])
+            return Verdict(True, TERMINAL, self.shown.digest, offers[int(number) - 1])
         return None
 
     async def _edit(self) -> None:

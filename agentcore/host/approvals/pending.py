@@ -79,27 +79,28 @@ class PendingApproval:
 
     def add_edit(self, edited: ApprovalRequest) -> None:
         """Keep the call as it would be with arguments of a person, so that a verdict can mean that; the newest few."""
-        self._edits.pop(edited.arguments_digest, None)
-        self._edits[edited.arguments_digest] = edited
+        digest = edited.digest
+        self._edits.pop(digest, None)
+        self._edits[digest] = edited
         while len(self._edits) > EDITS_KEPT:
             del self._edits[next(iter(self._edits))]
 
     def as_edited(self, digest: str | None) -> ApprovalRequest:
-        """The call with the edited arguments of this digest; where there are none, as it was asked for."""
-        if digest is None or digest == self.request.arguments_digest:
+        """The call as it was edited and shown with this digest; where there is none, as it was asked for."""
+        if digest is None:
             return self.request
         return self._edits.get(digest, self.request)
 
     def as_shown(self, digest: str | None) -> ApprovalRequest:
-        """The call that a person decides on, by the digest of the arguments that they were shown.
+        """The call that a person decides on, by the digest of what they were shown.
 
         Raises:
-            ToolError: `approval_changed`: it was not shown with such arguments.
+            ToolError: `approval_changed`: this is not what would run, or not what it would do.
         """
         shown = self.as_edited(digest)
-        if digest not in (None, shown.arguments_digest):
+        if digest is not None and digest != shown.digest:
             message = "the call that waits is not the one that was shown; look at it again"
-            raise ToolError("approval_changed", message, call_id=shown.call_id, digest=self.request.arguments_digest)
+            raise ToolError("approval_changed", message, call_id=shown.call_id, digest=self.request.digest)
         return shown
 
     # -- its end -----------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """One call as a person has to see it, and what they say of it."""
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
@@ -11,6 +13,12 @@ from agentcore.host.policy.grants import GrantOffer
 
 Changed = Literal["tool", "target", "rules"]
 """What is different from what was shown before: the tool's definition, what it would touch or write, what asks."""
+
+
+def definition_digest(definition: ToolDefinition) -> str:
+    """What an approval is bound to, besides the arguments: the definition, as it was shown, without rank and icons."""
+    shown = {name: value for name, value in definition.to_json().items() if name not in ("rank", "icons")}
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,22 @@ class ApprovalRequest:
     changes: tuple[Changed, ...] = ()
 
     @property
+    def digest(self) -> str:
+        """sha256 of all that a decision rests on, which a verdict names: another one once any of that has changed."""
+        preview = {} if self.preview is None else asdict(self.preview)
+        preview["effects"] = sorted(preview.get("effects") or ())
+        shown = {
+            "arguments": self.arguments_digest,
+            "definition": definition_digest(self.definition),
+            "preview": preview,
+            "rule": self.rule,
+            "untrusted_source": self.untrusted_source,
+            "offers": [offer.to_json() for offer in self.offers],
+            "host": self.host,
+        }
+        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
+    @property
     def facts(self) -> CallFacts:
         """The call as the policy sees it."""
         return CallFacts(
@@ -76,7 +100,7 @@ class Verdict:
 
     Args:
         by: Who said so: `terminal`, `approver:NAME`, `test`.
-        digest: Of the arguments that they were shown, as asked for or as edited; None: as asked for.
+        digest: Of the request that they were shown, as asked for or as edited; None: as asked for.
         grant: One of the request's offers that the person took.
         reason: Why not, in the person's words, for whoever called.
     """

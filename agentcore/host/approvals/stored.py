@@ -1,24 +1,17 @@
 """Requests for approval and verdicts as JSON text, so that they outlive the process."""
 
-import hashlib
 import json
 
 from pydantic import TypeAdapter
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
-from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.approvals.request import ApprovalRequest, Verdict, definition_digest
 from agentcore.host.policy.grants import GrantOffer
 
 _AS_THEY_ARE = ("arguments", "reason", "requested_at_ms", "rule", "untrusted_source", "agent_id", "mode", "resource_id")
 """Fields of a request that are stored under their names."""
 
 _PREVIEW: TypeAdapter[CallPreview | None] = TypeAdapter(CallPreview | None)
-
-
-def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown, without rank and icons."""
-    shown = {name: value for name, value in definition.to_json().items() if name not in ("rank", "icons")}
-    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def request_text(request: ApprovalRequest, asked_digest: str) -> str:

@@ -156,7 +156,7 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         arguments=request.arguments,
         input_schema=definition.input_schema,
         translations={} if record is None else translations_of(definition.name, record),
-        digest=request.arguments_digest,
+        digest=request.digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else touched(request.facts),
         changes=list(request.changes),

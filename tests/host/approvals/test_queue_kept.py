@@ -85,7 +85,7 @@ async def test_call_that_was_approved_and_had_not_begun_runs_once_after_a_restar
     async with restarted(Writer()) as running:
         call_id = await ask(running)
         edited = await running.host.call_review.edit(call_id, {"path": "b"})
-        said = Verdict(approved=True, by="test", digest=edited.arguments_digest)
+        said = Verdict(approved=True, by="test", digest=edited.digest)
         await running.host.approvals.decide(call_id, said)
     async with restarted(writer) as running:
         assert (await running.host.call(request(call_id))).ok

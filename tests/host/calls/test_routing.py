@@ -245,7 +245,7 @@ async def test_edited_call_stays_on_its_host(agentcore_client, tmp_path):
         call_id = asked["context"]["callId"]
         edited = await host.call_review.edit(call_id, {"text": "y"})
         assert (edited.host, edited.preview.paths) == ("laptop", ("/laptop/y",))
-        await host.approvals.decide(call_id, Verdict(True, "test", edited.arguments_digest))
+        await host.approvals.decide(call_id, Verdict(True, "test", edited.digest))
         assert await said(client, "put", {"text": "x"}, call_id=call_id, host="laptop") == "y on laptop"
 
 

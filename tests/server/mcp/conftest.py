@@ -132,7 +132,7 @@ class Mcp:
     async def decide(self, *, approved: bool = True) -> None:
         """Have the person decide on the call that waits."""
         (waiting,) = await self.waiting()
-        decision = {"approved": approved, "digest": waiting.arguments_digest}
+        decision = {"approved": approved, "digest": waiting.digest}
         person = await approver(self.server)
         assert (await person.ask("POST", f"/api/approvals/{waiting.call_id}/decision", decision))[0] == 200
 

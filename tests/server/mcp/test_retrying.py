@@ -23,7 +23,7 @@ async def _give_up(calls):
 async def _approve(mcp, waiting):
     person = await approver(mcp.server)
     for call in waiting:
-        decision = {"approved": True, "digest": call.arguments_digest}
+        decision = {"approved": True, "digest": call.digest}
         assert (await person.ask("POST", f"/api/approvals/{call.call_id}/decision", decision))[0] == 200
 
 

@@ -18,7 +18,7 @@ async def person(server):
 
 
 def digest_of(server, call_id):
-    return server.running.host.approvals.find(call_id).request.arguments_digest
+    return server.running.host.approvals.find(call_id).request.digest
 
 
 async def approve(server, asker, call_id, **body):
@@ -59,6 +59,25 @@ async def test_rejected_call_never_runs(server, person):
     status, _ = await person.ask("POST", f"/api/approvals/{call_id}/decision", {"approved": False})
     assert status == 200
     assert (await send_again(server, call_id)).error.type == "approval_denied"
+
+
+async def test_approval_of_what_was_shown_before_the_target_changed_stays_refused(server, person, monkeypatch):
+    call_id = await let_wait(server)
+
+    async def shown():
+        _, waiting = await person.ask("GET", "/api/approvals")
+        return next(call for call in waiting["calls"] if call["callId"] == call_id)
+
+    before = await shown()
+    monkeypatch.setattr("tests.server.approving._diff", lambda text: "another diff")
+    decision = f"/api/approvals/{call_id}/decision"
+    for _ in range(2):  # the second one is the same request again, of which nobody has seen the answer
+        status, answer = await person.ask("POST", decision, {"approved": True, "digest": before["digest"]})
+        assert (status, answer["error"]["type"]) == (409, "approval_changed")
+    now = await shown()
+    assert now["preview"]["diff"] == "another diff"
+    assert await person.ask("POST", decision, {"approved": True, "digest": now["digest"]}) == (200, {"ok": True})
+    assert (await send_again(server, call_id)).ok
 
 
 async def test_approval_of_other_arguments_than_were_shown_is_refused(server, person):

@@ -85,7 +85,7 @@ async def answer(server, outcome, *, edited=None, **said):
     """Decide on a call that waits, as it was asked for or as a person edits it, and send it again."""
     assert outcome.error.type == "approval_required"
     if edited is not None:
-        said["digest"] = (await server.host.call_review.edit(outcome.call_id, edited)).arguments_digest
+        said["digest"] = (await server.host.call_review.edit(outcome.call_id, edited)).digest
     (waiting,) = [each for each in server.host.approvals.waiting if each.call_id == outcome.call_id]
     await server.host.approvals.decide(outcome.call_id, Verdict(**({"approved": True, "by": "test"} | said)))
     return await server.host.call(
@@ -338,7 +338,7 @@ async def test_edited_call_that_is_denied_before_its_turn_does_not_run(start, de
     server = await start()
     first = await call(server, "put", path="docs/a")
     edited = await server.host.call_review.edit(first.call_id, {"path": "secret/x"})
-    said = Verdict(approved=True, by="test", digest=edited.arguments_digest)
+    said = Verdict(approved=True, by="test", digest=edited.digest)
     await server.host.approvals.decide(first.call_id, said)
     rules = [{"decision": "deny", "path": "secret/"}]
     server.host.policy.load(ApprovalsConfig.model_validate({"rules": rules}))
