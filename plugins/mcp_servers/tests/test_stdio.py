@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -266,9 +265,8 @@ async def test_an_answer_that_is_none_ends_its_call_alone(mount, odd, way, error
 async def test_a_result_is_held_against_its_schema_in_linear_time(mount, odd):
     host = await mount(odd("patterned"))
     assert await text_of(host, "example_go", said="aaaa") == "aaaa"
-    began = time.monotonic()
-    outcome = await host.outcome("example_go", {"said": "a" * 25 + "!"})
-    assert time.monotonic() - began < 4
+    # in time that doubles with each letter, this does not end
+    outcome = await host.outcome("example_go", {"said": "a" * 60 + "!"})
     assert outcome.error.type == "invalid_result"
     assert outcome.error.context["errors"][0]["path"] == "said"
     assert outcome.is_untrusted  # the error repeats what the server wrote
