@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
@@ -167,7 +167,10 @@ def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connect
 def _finish(path: Path | None, connection: sqlite3.Connection) -> None:
     """Move the log into the file, and only after that say that the end was clean; None: the file is damaged."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    if path is not None:
+    if path is None:
+        return
+    # Where it cannot be written, on a full disk or in a folder that was removed, the next start checks the file.
+    with suppress(OSError):
         left = _left(path)
         left.touch(mode=0o600)
         left.write_text(_stamp(path))
