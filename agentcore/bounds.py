@@ -82,7 +82,7 @@ APPROVALS_WAITING = 200
 """Calls that wait for the user."""
 
 APPROVALS_WAITING_PER_CALLER = 32
-"""Those of them that one caller may have: a chat, a client, a host. As many are reserved for the user's own calls."""
+"""Limit per caller (a chat, a client, a host). The same number is reserved for the user's own calls."""
 
 APPROVALS_WAITING_BYTES_PER_CALLER = 16 * 1024 * 1024
 """Their arguments and previews together, as JSON text."""
@@ -100,7 +100,7 @@ HOSTS_WAITING = 16
 """Connections of hosts of other machines that are not paired, at one time."""
 
 HOSTS_WAITING_PER_ADDRESS = 4
-"""Those of them that come from one address."""
+"""Limit per address."""
 
 HOST_OFFER_BYTES = 4 * 1024 * 1024
 """All modules of a host that is not paired, with their definitions: asked for once the user has typed its code."""
@@ -151,7 +151,7 @@ EVENTS_KEPT_BYTES = 32 * 1024 * 1024
 """The same as JSON text."""
 
 MODULE_EVENTS_KEPT_BYTES = 4 * 1024 * 1024
-"""What of them one module has published, or all modules of a host on another machine."""
+"""Limit per module, or for all modules of a host on another machine together."""
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 """Progress of one call is published at most this often."""

@@ -11,7 +11,7 @@ Reopening = tuple[str, Mapping[str, Any]]
 """A tool and its arguments: the call that opens a resource again which ended without being closed."""
 
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "finished", "closed"]
-"""`finished`: nothing goes on in it any more, and what it left can be read until it is released."""
+"""`finished`: its work has ended, and its output can be read until it is released."""
 
 
 @dataclass(slots=True)

@@ -81,7 +81,7 @@ class Folder:
         return path
 
     def entries(self, limit: int | None = None) -> list[Entry]:
-        """What is in the folder, in no order; with a limit, no more than so many."""
+        """Return the entries of the folder in no particular order, at most `limit` if that is given."""
         with self._listable() as folder, os.scandir(folder.fd) as found:
             return [Entry(os.fsencode(entry.name), _kind_of(entry)) for entry in islice(found, limit)]
 

@@ -108,7 +108,9 @@ class Notified:
     """
 
     def __init__(self, tell: Telling, on_asked: Callable[[str], None]) -> None:
-        self._tell, self._on_asked, self._done = tell, on_asked, 0.0
+        self._tell = tell
+        self._on_asked = on_asked
+        self._done = 0.0
 
     def notify(self, kind: str, told: Mapping[str, Any]) -> None:
         """See `agentcore.host.calls.Notify`."""

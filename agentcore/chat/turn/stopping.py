@@ -52,7 +52,7 @@ class StoppedTurn:
         return has_any
 
     async def settle_call(self, call: ChatCallRow) -> None:
-        """End one call as cancelled, and take it from whoever decides."""
+        """End one call as cancelled, and withdraw its approval request."""
         call_id = self._host_id(call)
         await self._withdraw(call_id)
         said = result_text("stopped_running" if call.may_have_begun else "stopped")

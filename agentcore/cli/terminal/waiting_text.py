@@ -55,7 +55,7 @@ def host_text(shown: Mapping[str, Any], *, may_use_chats: bool = False) -> str:
 
     Args:
         shown: As `POST /api/host-pairings` gives it; all but the address are the host's own words.
-        may_use_chats: True if it would be let in with the right to use chats.
+        may_use_chats: True if pairing it would also allow it to use chats.
     """
     folders = shown["workspace"] or ["no folder"]
     lines = [

@@ -155,7 +155,7 @@ class PendingApproval:
         self.withdrawn_because = reason
         del self._queue[self.request.call_id]
         self.release()
-        # whoever shows it takes it away: no decision comes, and of a call that never began no end
+        # Clients remove its card on this event: neither a decision nor the end of a call follows.
         self._events.publish("approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id)
         return True
 

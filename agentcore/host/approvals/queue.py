@@ -58,7 +58,9 @@ class ApprovalQueue:
     def __init__(
         self, events: EventBus, store: Store, policy: ApprovalPolicy, used_within_s: float = APPROVAL_SECONDS
     ) -> None:
-        self._events, self._store, self._policy = events, store, policy
+        self._events = events
+        self._store = store
+        self._policy = policy
         self._used_within_s = used_within_s
         self._pending: dict[str, PendingApproval] = {}
         self._away: list[ApprovalRow] = []
@@ -162,7 +164,7 @@ class ApprovalQueue:
             try:
                 await self._store.approvals.put(row)
             except asyncio.CancelledError:
-                # the write goes on by itself, and whoever asked never learns the id by which to take the call away
+                # The write continues, and the caller never learns the id that it could withdraw the call by.
                 await pending.withdraw()
                 raise
             except BaseException:
@@ -198,7 +200,7 @@ class ApprovalQueue:
         Raises:
             ToolError: `approval_not_found`: unknown, withdrawn, or decided already; `approval_changed`: nothing with
                 that digest was shown, or the call is another one now, which is shown from then on;
-                `grant_not_offered`; or why the call cannot run. The call goes on waiting after all but the first.
+                `grant_not_offered`; or why the call cannot run. The call keeps waiting after every error but the first.
         """
         pending = self.undecided(call_id)
         shown = pending.as_shown(verdict.digest)
@@ -253,7 +255,7 @@ class ApprovalQueue:
     def withdraw_calls(self, caller: str, reason: str) -> int:
         """Take a caller's calls out of the queue, also those that were approved and have not begun.
 
-        The disk is the concern of whoever takes the caller's rights away: see `ClientKeys.revoke`.
+        Stored requests are removed with the caller's key: see `ClientKeys.revoke`.
 
         Args:
             caller: Name of the principal, or the account.

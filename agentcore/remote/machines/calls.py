@@ -42,7 +42,9 @@ class MachineCalls:
         carried_on: CarriedOnCalls,
         is_there: Callable[[], bool],
     ) -> None:
-        self._host, self._carried_on, self._is_there = foreign.name, carried_on, is_there
+        self._host = foreign.name
+        self._carried_on = carried_on
+        self._is_there = is_there
         self._loop = asyncio.get_running_loop()
         self.sent = SentCalls(
             _Nobody(),  # type: ignore[arg-type]  # until a link

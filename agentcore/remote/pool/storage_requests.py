@@ -36,7 +36,8 @@ class StorageRequests:
     """
 
     def __init__(self, peer: Peer, store_of: Callable[[OfModule], StoredBytes]) -> None:
-        self._peer, self._store_of = peer, store_of
+        self._peer = peer
+        self._store_of = store_of
         self._working = asyncio.Semaphore(_AT_ONCE)
 
     def table(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
