@@ -87,9 +87,14 @@ class Resources(Protocol):
         adapter_type: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: Callable[[Resource], Awaitable[None]] | None = None,
+        former_id: str | None = None,
     ) -> Resource:
         """Make the session's next resource of a type; `on_release` ends what stands behind it.
 
+        Args:
+            former_id: The id that it had before the server or the module was restarted, where it has outlived that: it
+                gets the same id, so that calls that wait for approval still find it. An id that was never given for
+                this type and session, or is taken, is ignored.
         Raises:
             ToolError: `too_many_resources`.
         """

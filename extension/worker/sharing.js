@@ -208,8 +208,8 @@ async function carryOn(share, {origin, url, title}) {
 }
 
 /** A share as the server is told of it. @param {Share} share */
-function offer({shareId, sessionId, url, title, state}) {
-  return {shareId, sessionId, ...shown(url, title), state: state === 'paused' ? 'paused' : 'ready'};
+function offer({shareId, sessionId, resourceId, url, title, state}) {
+  return {shareId, sessionId, ...(resourceId ? {resourceId} : {}), ...shown(url, title), state: state === 'paused' ? 'paused' : 'ready'};
 }
 
 /** An address and a title as far as the server takes them. @param {string} url @param {string} title */

@@ -28,6 +28,7 @@ class ModuleResources:
         adapter_type: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
+        former_id: str | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         where = self._where("create")
@@ -38,6 +39,7 @@ class ModuleResources:
             adapter_type=read_text(adapter_type, f"adapter_type {where}"),
             keys=_keys(keys, f"keys {where}"),
             on_release=_callable(on_release, f"on_release {where}"),
+            former_id=None if former_id is None else read_text(former_id, f"former_id {where}"),
         )
 
     def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:

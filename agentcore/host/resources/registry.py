@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -87,10 +88,12 @@ class ResourceRegistry:
         adapter_type: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
+        former_id: str | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
-        self._take_ended((session_id, resource_type), owner)
-        entry = self._make(owner, resource_type, session_id)
+        series = (session_id, resource_type)
+        self._take_ended(series, owner)
+        entry = self._make(owner, resource_type, session_id, self._free_index(series, former_id))
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
         self._live(entry)
@@ -415,7 +418,16 @@ class ResourceRegistry:
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id, reason=reason)
 
-    def _make(self, owner: str, resource_type: str, session_id: str) -> Entry:
+    def _free_index(self, series: tuple[str, str], former_id: str | None) -> int | None:
+        """The index in an id that was given before and that nothing has now; None: there is no such one."""
+        if former_id is None or former_id in self._entries or self._find_planned(former_id) is not None:
+            return None
+        digits = former_id.rpartition("_")[2]
+        if not re.fullmatch("[0-9]{1,9}", digits) or _id_of(series, int(digits)) != former_id:
+            return None
+        return int(digits) if int(digits) < self.indexes.next(series) else None
+
+    def _make(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
         series = (session_id, resource_type)
         living = sum(
             1 for entry in self._entries.values() if (entry.resource.session_id, entry.resource.resource_type) == series
@@ -426,7 +438,7 @@ class ResourceRegistry:
                 f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
                 limit=RESOURCES_PER_SESSION,
             )
-        index = self.indexes.take(series)
+        index = self.indexes.take(series) if index is None else index
         now = _now_ms()
         resource = Resource(
             _id_of(series, index),

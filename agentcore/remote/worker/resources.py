@@ -35,10 +35,17 @@ class HeldResources(ResourceRegistry):
         adapter_type: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
+        former_id: str | None = None,
     ) -> Resource:
         """See `ResourceRegistry.create`."""
         made = super().create(
-            owner, resource_type, session_id, adapter_type=adapter_type, keys=keys, on_release=on_release
+            owner,
+            resource_type,
+            session_id,
+            adapter_type=adapter_type,
+            keys=keys,
+            on_release=on_release,
+            former_id=former_id,
         )
         self._tell("resource.create", made, owner=owner)
         return made

@@ -235,6 +235,19 @@ async def test_index_counts_up_and_ids_are_not_used_again(host):
     assert (await call(host, "open_page", tab="t2")).unwrap().blocks()[0].text == "page_s1_1"
 
 
+@pytest.mark.spec("R2")
+async def test_resource_that_outlived_a_restart_gets_its_former_id_if_that_is_one_and_is_free(host):
+    def create(former_id):
+        return host.resources.create("pages", "page", "s1", former_id=former_id).resource_id
+
+    await call(host, "open_page", tab="t1")
+    await host.resources.release("page_s1_0")
+    assert create("page_s1_0") == "page_s1_0"
+    assert create("page_s1_0") == "page_s1_1"  # it is taken
+    for number, wrong in enumerate(["page_s1_9", "page_s2_0", "page_s1_00", "page_s1_", "", f"page_s1_{'9' * 5000}"]):
+        assert create(wrong) == f"page_s1_{number + 2}"
+
+
 @pytest.mark.spec("S7")
 async def test_resources_of_a_session_are_bounded(host):
     for number in range(RESOURCES_PER_SESSION):

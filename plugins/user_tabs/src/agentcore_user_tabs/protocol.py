@@ -78,6 +78,8 @@ class TabOffer(Message):
 
     share_id: Id
     session_id: Id
+    resource_id: Annotated[str, Field(max_length=200)] | None = None
+    """Under which the server knew it last; None: it has not been shared before."""
     url: WebAddress
     title: Title = ""
     icon: Icon | None = None

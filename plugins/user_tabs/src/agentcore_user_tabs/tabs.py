@@ -228,7 +228,11 @@ class SharedTabs:
             if tab is not None:
                 raise self._refused("share_exists", "this tab is shared with another chat; end that first")
             resource = self._resources.create(
-                RESOURCE_TYPE, offer.session_id, adapter_type="extension", on_release=self._released
+                RESOURCE_TYPE,
+                offer.session_id,
+                adapter_type="extension",
+                on_release=self._released,
+                former_id=offer.resource_id,
             )
             tab = SharedTab(offer.share_id, browser, resource.resource_id, offer.session_id, offer.url, offer.title)
             browser.tabs[offer.share_id] = self._tabs[resource.resource_id] = tab
