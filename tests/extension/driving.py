@@ -143,8 +143,11 @@ class Extension:
                 await page.close()
         await self.context.unroute_all(behavior="ignoreErrors")
         await self.context.clear_cookies()
+        await self._close_side_panels()
         await self.run(_FORGET)
         await self.stop_worker()
+        # a script in a worker that was stopped never ends, and Playwright may keep listing it
+        await self.wake_worker()
         await self.close_own_page()
 
     async def take_sites_back(self) -> None:
@@ -153,6 +156,14 @@ class Extension:
         await settings.goto("chrome://extensions")
         await settings.evaluate(_TAKE_BACK, ID)
         await settings.close()
+
+    async def _close_side_panels(self) -> None:
+        """Close the panels beside tabs, which take what the context menu sends to the next test."""
+        session = await self._devtools()
+        for target in await _targets(session):
+            if target["url"].startswith(f"{self.origin}/panel/"):
+                await session.send("Target.closeTarget", {"targetId": target["targetId"]})
+        await session.detach()
 
     async def _devtools(self) -> CDPSession:
         return await self.context.new_cdp_session(await self.own_page())

@@ -4,7 +4,9 @@ import json
 import shutil
 
 import pytest
+import pytest_asyncio
 
+from tests.extension.conftest import running_extension
 from tests.server.shelf import Shelf
 
 pytestmark = pytest.mark.spec("S1", "K11")
@@ -34,15 +36,16 @@ USE = """async ({origin, key}) => {
 }"""
 
 
-@pytest.fixture(scope="session")
-def built_extension(built_extension, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("allowed") / "extension"
+@pytest_asyncio.fixture(loop_scope="session")
+async def extension(browser, built_extension, tmp_path):
+    """A browser of this test alone: others allow the extension other sites."""
+    folder = tmp_path / "extension"
     shutil.copytree(built_extension, folder)
     manifest = folder / "manifest.json"
     document = json.loads(manifest.read_text("utf-8"))
-    allowed = {"host_permissions": ["http://127.0.0.1/*"]}
-    manifest.write_text(json.dumps({**document, **allowed}), "utf-8")
-    return folder
+    manifest.write_text(json.dumps({**document, "host_permissions": ["http://127.0.0.1/*"]}), "utf-8")
+    async with running_extension(browser, folder, tmp_path / "profile") as extension:
+        yield extension
 
 
 async def test_server_takes_the_key_where_the_browser_leaves_the_origin_out(extension, start_server):
