@@ -121,6 +121,9 @@ class ExtensionPool:
 
     async def release(self, extension: Extension, options: dict[str, Any]) -> None:
         """Reset the browser for the next test, or close it where that is not possible."""
+        if extension.is_changed:
+            await extension.context.close()
+            return
         try:
             await extension.reset()
         except (Error, TimeoutError):

@@ -33,10 +33,12 @@ class Extension:
     Attributes:
         context: The browser, whose pages are its tabs.
         folder: The extension that it loaded.
+        is_changed: Whether a test took from the extension what it is installed with, so that `reset` is not enough.
     """
 
     context: BrowserContext
     folder: Path
+    is_changed: bool = False
     _own: Page | None = None
 
     @property
@@ -134,7 +136,7 @@ class Extension:
         """Leave the extension as newly installed, in a browser with one empty tab.
 
         Raises:
-            Error: If the browser has ended, or a test took from the extension what it is installed with.
+            Error: If the browser has ended.
         """
         empty = await self.context.new_page()
         self._own = None
@@ -152,6 +154,7 @@ class Extension:
 
     async def take_sites_back(self) -> None:
         """Allow the extension no site any more, as a person does at `chrome://extensions`."""
+        self.is_changed = True
         settings = await self.context.new_page()
         await settings.goto("chrome://extensions")
         await settings.evaluate(_TAKE_BACK, ID)

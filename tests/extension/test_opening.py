@@ -10,6 +10,7 @@ from Xlib import XK, X, display
 from Xlib.ext import xtest
 
 from tests import programs
+from tests.extension.conftest import running_extension
 from tests.extension.serving import LIMIT_S
 from tests.extension.sharing import SHARE, share_with_new_session
 
@@ -37,13 +38,14 @@ async def screen() -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def windowed(start_server, start_extension, screen):
-    """A server, and the extension in a browser with a window."""
+async def windowed(start_server, browser, built_extension, tmp_path, screen):
+    """A server, and the extension in a browser with a window, of this test alone: no reset takes back what the keys
+    have let the extension see."""
     server = await start_server(["user_tabs"], approvals={"mode": "allow"})
-    environ = {**os.environ, "DISPLAY": screen}
-    extension = await start_extension(headless=False, env=environ, no_viewport=True)
-    await extension.pair(server)
-    return server, extension
+    options = {"headless": False, "env": {**os.environ, "DISPLAY": screen}, "no_viewport": True}
+    async with running_extension(browser, built_extension, tmp_path / "profile", **options) as extension:
+        await extension.pair(server)
+        yield server, extension
 
 
 async def press_shortcut(screen, extension):
