@@ -1,8 +1,8 @@
 """A server process that is killed at an exact step of an approved call: whatever the step, the call runs at most once.
 
 The module itself kills the process, at the places through which every approved call goes: its preview, which is looked
-at twice when the approval is committed and the call has not begun, the second time at the execution edge; and the tool,
-which is entered when it has begun.
+at when a person decides, again once the approval is stored, and at the execution edge; and the tool, which is entered
+when it has begun.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ def killed_at(step: str) -> None:
     if wanted == step:
         mark.unlink()
         os.kill(os.getpid(), signal.SIGKILL)
-    elif (wanted, step) == ("edge", "approved"):
-        mark.write_text("approved")  # at the next look
+    elif wanted.startswith("look") and step == "look 1":
+        mark.write_text(f"look {int(wanted[5:]) - 1}")
 
 
 class Ledger(Module):
     """Adds a line to a file."""
 
     def _look(self, ctx: ToolContext, arguments: dict) -> CallPreview:
-        killed_at("approved")
+        killed_at("look 1")
         return CallPreview(is_protected=arguments["line"] == "mine")
 
     @tool(effects=["write"], preview=_look)
@@ -74,8 +74,8 @@ async def killed(process, sent):
 @pytest.mark.parametrize(
     ("step", "lines", "told"),
     [
-        ("approved", "milk;", "added milk"),
-        ("edge", "milk;", "added milk"),
+        ("look 2", "milk;", "added milk"),
+        ("look 3", "milk;", "added milk"),
         ("begun", "", "interrupted"),
         ("done", "milk;", "interrupted"),
     ],
@@ -98,8 +98,25 @@ async def test_call_of_a_model_runs_at_most_once_wherever_the_process_is_killed(
     assert (ledger.read_text() if ledger.exists() else "") == lines
 
 
+async def test_call_of_a_model_waits_again_where_the_process_is_killed_before_the_decision_is_stored(folder, provider):
+    provider.say("", ("a", "ledger_add", '{"line": "milk"}'))
+    provider.say("I have seen it.")
+    async with served(folder) as (process, address):
+        (tool_id,) = (await post(address, "note milk"))[-1]["waiting"]
+        (folder / "kill_at").write_text("look 1")
+        await killed(process, asyncio.create_task(post(address, approval(tool_id), "function")))
+    async with served(folder) as (_, address):
+        (waiting,) = (await request(address, "GET", "/api/approvals"))["calls"]
+        assert waiting["tool"] == "ledger_add"
+        await post(address, approval(tool_id), "function")
+        await answered(address, "I have seen it.")
+        again = await post(address, approval(tool_id), "function")
+        assert again[0]["error"]["type"] == "tool_call_answered"
+    assert (folder / "ledger").read_text() == "milk;"
+
+
 @pytest.mark.parametrize(
-    ("step", "lines"), [("approved", "mine;"), ("edge", "mine;"), ("begun", ""), ("done", "mine;")]
+    ("step", "lines"), [("look 1", "mine;"), ("look 2", "mine;"), ("begun", ""), ("done", "mine;")]
 )
 async def test_call_over_http_runs_at_most_once_wherever_the_process_is_killed(folder, step, lines):
     body = {"arguments": {"line": "mine"}}
@@ -116,7 +133,7 @@ async def test_call_over_http_runs_at_most_once_wherever_the_process_is_killed(f
         async with served(folder) as (_, address):
             answers += [await request(address, "POST", path, {**body, "call_id": call_id}) for _ in range(2)]
     runs = [answer["ok"] for answer in answers]
-    assert runs == [step in {"approved", "edge"}, False, False, False]
+    assert runs == [step.startswith("look"), False, False, False]
     assert {answer["error"]["type"] for answer in answers if not answer["ok"]} == {"approval_not_found"}
     ledger = folder / "ledger"
     assert (ledger.read_text() if ledger.exists() else "") == lines
