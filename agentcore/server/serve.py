@@ -15,6 +15,7 @@ import structlog
 from aiohttp import web
 
 from agentcore.chat import ModelSetup
+from agentcore.errors import AgentcoreError
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
 from agentcore.machine import is_in_container, is_root
@@ -106,6 +107,7 @@ async def serve(
         stop_limit_s: The longest that the orderly end may take, in seconds.
     Raises:
         ListenError: The address must not or cannot be bound.
+        ServerStartError: It did not get ready.
     """
     own = config.server
     raise_descriptor_limit()
@@ -142,9 +144,14 @@ async def serve(
                 then: list[OnReady] = [] if on_ready is None else [on_ready]
                 if installs_missing and is_root() and is_in_container():
                     then.append(lambda server: install_missing(server.host, on_installation))
-                beside = [_start(app, server, then, before_modules), *([console(running)] if console else ())]
+                starting = _Starting(ending.wished)
+                beside = [
+                    starting.watch(_start(app, server, before_modules), then, server),
+                    *([_guarded(console(running))] if console else ()),
+                ]
                 await _run(ending.wished, beside)
                 await _stop(running, page, approval, apps)
+            starting.raise_failure()
     log.info("server_stopped", address=origins.page.base_url)
 
 
@@ -203,10 +210,8 @@ async def _begin(app: Application, listener: socket.socket) -> web.AppRunner:
     return runner
 
 
-async def _start(
-    app: Application, server: RunningServer, then: Iterable[OnReady], before_modules: Callable[[], None] | None
-) -> None:
-    """Start the modules, report it and what is missing, and continue interrupted chat sessions; then run the rest."""
+async def _start(app: Application, server: RunningServer, before_modules: Callable[[], None] | None) -> None:
+    """Start the modules, report it and what is missing, and continue interrupted chat sessions."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
     await server.host.start()
@@ -222,15 +227,49 @@ async def _start(
         tools=len(server.host.registry.tools),
     )
     await report_missing(server.host)
-    async with asyncio.TaskGroup() as group:
-        for work in then:
-            group.create_task(work(server))
+
+
+class ServerStartError(AgentcoreError):
+    """The server did not get ready; the log has the reason."""
+
+
+class _Starting:
+    """The start of a server, whose failure ends it: it would listen without any tool.
+
+    Args:
+        ending: Set where it fails.
+    """
+
+    def __init__(self, ending: asyncio.Event) -> None:
+        self._ending = ending
+        self._failure: Exception | None = None
+
+    async def watch(self, start: Coroutine[Any, Any, None], then: Iterable[OnReady], server: RunningServer) -> None:
+        """See the start through, and run what stands beside the server that is ready."""
+        try:
+            await start
+        except Exception as exc:
+            log.exception("server_start_failed")
+            self._failure = exc
+            self._ending.set()
+            return
+        async with asyncio.TaskGroup() as group:
+            for work in then:
+                group.create_task(_guarded(work(server)))
+
+    def raise_failure(self) -> None:
+        """Raise `ServerStartError` where the start failed."""
+        if self._failure is not None:
+            message = (
+                f"the server could not start ({type(self._failure).__name__}: {self._failure}); its log says where"
+            )
+            raise ServerStartError(message) from self._failure
 
 
 async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Let this work go on beside the server until it is to end."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_guarded(work)) for work in beside]
+        tasks = [group.create_task(work) for work in beside]
         await ending.wait()
         for task in tasks:
             task.cancel()

@@ -23,6 +23,7 @@ _WIDEST = 100
 
 _SENTENCES = {
     "api_token_approves": "The setting approvals.api_token is on: anyone who can read the API token can approve calls.",
+    "approval_unreadable": "A call that waited for approval cannot be read, and was left out: {error}",
     "block_refused": "{reason}",
     "chat_not_installed": "The chat cannot run: {error}",
     "database_broken": (
@@ -42,6 +43,7 @@ _SENTENCES = {
     "provider_keys_unreadable": "The stored keys of providers cannot be read. Enter them again on the page.",
     "record_write_failed": "The record of calls cannot be written ({error}). Check the disk that has the state folder.",
     "server_stop_timeout": "The server did not stop within {limit_s:g} s, so its process was ended.",
+    "tab_unreadable": "A tab cannot be read, and was left out: {error}",
 }
 """What a user is shown for a warning or an error in the log that they have to act on."""
 

@@ -99,7 +99,7 @@ def _calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
     # earlier versions gave calls that wait an end as well: it does not count
     query = (
         "SELECT call_id, session_id, request, verdict, iif(verdict IS NULL, NULL, expires_at_ms) FROM approvals"
-        " ORDER BY json_extract(request, '$.requested_at_ms'), call_id"
+        " ORDER BY CASE WHEN json_valid(request) THEN json_extract(request, '$.requested_at_ms') END, call_id"
     )
     return [ApprovalRow(*row) for row in connection.execute(query)]
 

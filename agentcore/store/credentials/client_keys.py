@@ -204,8 +204,8 @@ def _delete(name: str, principal: str, connection: sqlite3.Connection) -> list[s
     connection.execute("DELETE FROM approver_keys WHERE name = ?", (name,))
     connection.execute("UPDATE chat_sessions SET owner = ? WHERE owner = ?", (_NEW_OWNER, principal))
     connection.execute(
-        "DELETE FROM approvals WHERE json_extract(request, '$.account') = :caller"
-        " OR json_extract(request, '$.principal[0]') || ':' || json_extract(request, '$.principal[1]') = :caller",
+        "DELETE FROM approvals WHERE CASE WHEN json_valid(request) THEN json_extract(request, '$.account') = :caller"
+        " OR json_extract(request, '$.principal[0]') || ':' || json_extract(request, '$.principal[1]') = :caller END",
         {"caller": principal},
     )
     connection.execute("DELETE FROM approval_grants WHERE granted_by = ?", (principal,))

@@ -67,6 +67,7 @@ class Database:
 
         Raises:
             DatabaseTooNewError: A later version wrote it.
+            DatabaseUnusableError: It is no file, or has another schema than any version of agentcore.
             sqlite3.Error: The disk or its rights do not allow it.
         """
         broken_path = await asyncio.to_thread(_prepare, path)
@@ -118,7 +119,8 @@ class Database:
 def _prepare(path: Path) -> Path | None:
     """Make the file ready for use, checked unless it is as its last user left it in order."""
     marker = _marker(path)
-    broken_path = prepare_database(path, must_check=marker.exists() or _was_touched(path))
+    was_used = marker.exists() or _left(path).exists()
+    broken_path = prepare_database(path, must_check=marker.exists() or _was_touched(path), was_used=was_used)
     marker.touch(mode=0o600)
     _left(path).unlink(missing_ok=True)
     return broken_path
@@ -141,7 +143,7 @@ def _stamp(path: Path) -> str:
 
 def _was_touched(path: Path) -> bool:
     """Whether something else has written the file since agentcore left it, or nobody knows, as of a copy."""
-    if not path.exists():
+    if not path.is_file():
         return False
     try:
         return _left(path).read_text() != _stamp(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.store.database.schema import MIGRATIONS, run_migrations
-from agentcore.store.state.errors import DatabaseTooNewError
+from agentcore.store.state.errors import DatabaseTooNewError, DatabaseUnusableError
 
 log = structlog.get_logger(__name__)
 
@@ -42,19 +42,23 @@ def connect(path: Path, *, is_read_only: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def prepare_database(path: Path, *, must_check: bool) -> Path | None:
+def prepare_database(path: Path, *, must_check: bool, was_used: bool) -> Path | None:
     """Make the file ready for use: there, sound, private, and of the present schema.
 
     Args:
         path: The file; it is made if it is missing.
         must_check: Look through the whole file first, because its last user did not end cleanly, or another wrote it.
+        was_used: It had content once, so an empty file is a broken one.
     Returns:
         Where a broken file was kept; None: nothing was broken.
     Raises:
         DatabaseTooNewError: A later version wrote it.
+        DatabaseUnusableError: It is no file, or has another schema than any version of agentcore.
         sqlite3.Error: It cannot be opened or written for another reason than its content.
     """
     try:
+        if was_used and path.is_file() and path.stat().st_size == 0:
+            raise _corruption("the file is empty")
         _open_and_migrate(path, must_check=must_check)
     except sqlite3.DatabaseError as exc:
         if not is_corruption(exc):
@@ -74,6 +78,8 @@ def is_corruption(error: sqlite3.Error) -> bool:
 
 
 def _open_and_migrate(path: Path, *, must_check: bool) -> None:
+    if path.is_dir():
+        raise DatabaseUnusableError(path, "it is a folder")
     # made here, and not by SQLite, for its mode: the side files take it over
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = connect(path)
@@ -89,9 +95,13 @@ def _check(connection: sqlite3.Connection) -> None:
     found = (str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_FINDINGS})"))
     damage = [finding for finding in found if finding != "ok" and not finding.startswith(_NO_DAMAGE)]
     if damage:
-        error = sqlite3.DatabaseError("; ".join(damage[:_FINDINGS_SHOWN]))
-        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise error
+        raise _corruption("; ".join(damage[:_FINDINGS_SHOWN]))
+
+
+def _corruption(reason: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(reason)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -106,9 +116,22 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if version == 0 and _is_empty(connection) and hasattr(connection, "deserialize"):
         _copy_empty_database(connection)
         return
-    with connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        run_migrations(connection, version)
+    if version < 0:
+        raise DatabaseUnusableError(path, f"its schema has the number {version}")
+    try:
+        with connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            run_migrations(connection, version)
+    except sqlite3.Error as exc:
+        if not _is_about_schema(exc):
+            raise
+        raise DatabaseUnusableError(path, f"its schema {version} is not agentcore's ({exc})") from exc
+
+
+def _is_about_schema(error: sqlite3.Error) -> bool:
+    """Whether a step failed over what the tables are or hold, and not over a disk or a lock."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    return code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain as concatenated
 
-from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain
+from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain, notice
 
 OpenKey = tuple[str, int]
 """A call that has begun: its id and its `time_ms`, so that a refused repetition of the id ends nothing."""
@@ -75,13 +75,29 @@ def interrupt_open_calls(
     Returns:
         Those that have ended, and those that stay open.
     """
-    noted = connection.execute("SELECT row FROM open_calls ORDER BY time_ms").fetchall()
-    left = [CallRow(**json.loads(text)) for (text,) in noted]
+    left: list[CallRow] = []
+    unreadable: list[CallRow] = []
+    for key, text in connection.execute("SELECT call_id, row FROM open_calls ORDER BY time_ms").fetchall():
+        row = _read_note(text)
+        if row is None:
+            unreadable.append(notice("open_call_unreadable", call_id=key))
+            connection.execute("DELETE FROM open_calls WHERE call_id = ?", (key,))
+        else:
+            left.append(row)
     kept = [row for row in left if goes_on(row)]
     ended = [row._replace(outcome="interrupted", duration_ms=None) for row in left if row not in kept]
-    if ended:
-        RecordGroup(ended, ended=[(row.call_id, row.time_ms) for row in ended]).write(connection)
+    if ended or unreadable:
+        RecordGroup([*ended, *unreadable], ended=[(row.call_id, row.time_ms) for row in ended]).write(connection)
     return ended, kept
+
+
+def _read_note(text: str) -> CallRow | None:
+    """The row of a call that was left open; None: it is damaged."""
+    try:
+        row = CallRow(**json.loads(text))
+    except (ValueError, TypeError):
+        return None
+    return row if row.is_well_typed() else None
 
 
 def _text_of(call_id: str) -> str:

@@ -33,6 +33,16 @@ class DatabaseTooNewError(AgentcoreError):
     """The database was written by a later version of agentcore; it is left as it is."""
 
 
+class DatabaseUnusableError(StateDirError):
+    """The database is none that this agentcore wrote, or cannot be brought to its schema; it is left as it is."""
+
+    def __init__(self, path: Path, reason: str, /) -> None:
+        super().__init__(
+            f"{path} cannot be used as the database: {reason}; put a backup in its place, move it away so that a new"
+            " one is begun, or set AGENTCORE_STATE_DIR to another folder"
+        )
+
+
 class RecordWriteError(AgentcoreError):
     """The record of calls cannot be written now (a full disk, say); nothing of it is lost, and it is tried again."""
 

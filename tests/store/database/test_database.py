@@ -5,6 +5,7 @@ import os
 import sqlite3
 import stat
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from agentcore.store.chat.store import ChatStore
 from agentcore.store.database.database import Database, DatabaseDamagedError
 from agentcore.store.database.schema import run_migrations
 from agentcore.store.seen_definitions import SeenDefinitions, SeenRow
-from agentcore.store.state.errors import DatabaseTooNewError
+from agentcore.store.state.errors import DatabaseTooNewError, DatabaseUnusableError
 
 _BEFORE_ORDER = 20
 """The schema whose table of seen definitions has a column before one of its key."""
@@ -304,12 +305,43 @@ async def test_migration_that_fails_leaves_the_file_as_it_was(database_path: Pat
     with sqlite3.connect(database_path) as connection:
         connection.execute("CREATE TABLE artifacts (other TEXT)")
     connection.close()
-    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+    with pytest.raises(DatabaseUnusableError, match=r"already exists.* move it away"):
         async with Database.open(database_path):
             pass
     with sqlite3.connect(database_path) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("artifacts",)]
     connection.close()
+
+
+@pytest.mark.parametrize("number", [-1, -(2**31), 3])
+async def test_file_with_a_schema_of_nobody_is_refused_and_left_as_it_was(database_path: Path, number: int) -> None:
+    with closing(sqlite3.connect(database_path)) as connection:
+        connection.execute("CREATE TABLE others (word TEXT)")
+        connection.execute(f"PRAGMA user_version = {number}")
+    with pytest.raises(DatabaseUnusableError, match="move it away"):
+        async with Database.open(database_path):
+            pass
+    with closing(sqlite3.connect(database_path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("others",)]
+
+
+async def test_folder_in_the_place_of_the_file_is_refused(database_path: Path) -> None:
+    database_path.mkdir()
+    with pytest.raises(DatabaseUnusableError, match="it is a folder"):
+        async with Database.open(database_path):
+            pass
+
+
+@pytest.mark.parametrize("mark", [".in-use", ".left"])
+async def test_file_that_was_emptied_is_kept_and_a_new_one_begun_loudly(database_path: Path, mark: str) -> None:
+    await fill(database_path)
+    database_path.with_name(database_path.name + ".left").unlink()
+    database_path.with_name(database_path.name + mark).touch()
+    database_path.write_bytes(b"")
+    with capture_logs() as logs:
+        async with Database.open(database_path) as database:
+            assert database.broken_path.read_bytes() == b""
+    assert [entry["event"] for entry in logs] == ["database_broken"]
 
 
 async def test_folder_that_is_missing_is_no_broken_database(tmp_path: Path) -> None:
