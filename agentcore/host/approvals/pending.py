@@ -26,6 +26,7 @@ class PendingApproval:
         request: The call as it was asked for; once it is decided, as it was shown to whoever decided.
         verdict: What a person said; None: nothing yet.
         is_being_decided: Whether a verdict is on its way to the disk.
+        is_announced: Whether it may be listed: False while the disk does not have it yet.
         size_bytes: The request as JSON text.
     """
 
@@ -45,6 +46,7 @@ class PendingApproval:
         self.verdict: Verdict | None = None
         self.is_being_decided = False
         self.withdrawn_because = ""
+        self.is_announced = True
         self._queue, self._store, self._events = queue, store, events
         self._edits: dict[str, ApprovalRequest] = {}
         self._answered = asyncio.Event()

@@ -73,9 +73,9 @@ class ApprovalQueue:
 
     @property
     def waiting(self) -> list[ApprovalRequest]:
-        """Calls that nobody has decided yet, oldest first."""
+        """Calls that nobody has decided yet and that were announced, oldest first."""
         self._drop_expired()
-        return [pending.request for pending in self._pending.values() if pending.verdict is None]
+        return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
 
     @property
     def unused(self) -> list[tuple[ApprovalRequest, Verdict]]:
@@ -108,7 +108,12 @@ class ApprovalQueue:
             definition_of: The definition of a tool on a host, as it is now.
         """
         for row in await self._store.approvals.calls(now_ms()):
-            if not self._restore(row, definition_of):
+            try:
+                is_restored = self._restore(row, definition_of)
+            except (ValueError, KeyError, TypeError, AttributeError) as exc:
+                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
+                is_restored = False
+            if not is_restored:
                 await self._store.approvals.remove(row.call_id)
 
     def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
@@ -160,6 +165,7 @@ class ApprovalQueue:
         self._check_places(request.account, len(text))
         pending = self._add(request, digest, len(text), is_kept=is_kept)
         if is_kept:
+            pending.is_announced = False
             row = ApprovalRow(request.call_id, request.session_id, text, None, None)
             try:
                 await self._store.approvals.put(row)
@@ -171,6 +177,7 @@ class ApprovalQueue:
                 pending.leave_queue("")
                 raise
         # after the disk has it: whoever hears of it may decide at once
+        pending.is_announced = True
         if self._pending.get(request.call_id) is pending:
             self._publish_request(request)
         return pending
@@ -250,7 +257,12 @@ class ApprovalQueue:
         withdrawn = [each for each in others if each.leave_queue("everything was stopped")]
         for pending in withdrawn:
             await pending.forget()
-        return rejected + len(withdrawn)
+        # nor may what waits for its host begin when that comes back
+        away, self._away = self._away, []
+        for row in away:
+            self._events.publish("approval.withdrawn", {"callId": row.call_id}, session_id=row.session_id)
+            await self._store.approvals.remove(row.call_id)
+        return rejected + len(withdrawn) + len(away)
 
     def withdraw_calls(self, caller: str, reason: str) -> int:
         """Take a caller's calls out of the queue, also those that were approved and have not begun.

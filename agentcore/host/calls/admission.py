@@ -60,6 +60,7 @@ def _inherit(call: Call, parent: Call | None) -> None:
     if parent is None:
         raise ToolError("cancelled", f"the call {call.request.parent_call_id!r} that made this one has ended")
     call.parent, call.deadline = parent, parent.deadline
+    parent.has_inner = True
     if sum(1 for _ in call.ancestors()) > CALL_NESTING:
         raise ToolError(
             "nesting_too_deep", f"tools call tools {CALL_NESTING} deep; that is the bound", limit=CALL_NESTING

@@ -244,6 +244,7 @@ class Call:
         is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
         has_ended: Whether its outcome is known: nothing is told of its progress any more.
         output: What it writes while it runs; None: nothing yet.
+        has_inner: Whether it has made calls.
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
         has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
         is_carried_on: Whether an earlier server began it, and its host went on with it: `row` says what is known.
@@ -266,6 +267,7 @@ class Call:
     is_cancelled: bool = False
     has_ended: bool = False
     output: ShownOutput | None = None
+    has_inner: bool = False
     has_read_untrusted: bool = False
     has_opened_untrusted: bool = False
     is_carried_on: bool = False

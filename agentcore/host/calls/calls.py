@@ -161,6 +161,10 @@ class Calls:
         # by identity: a second call with its id was not admitted, and must not take its place away
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
+        if call.has_inner:
+            # a task or thread of the module may have made them and not have ended with it
+            for inner in [each for each in self.in_flight.values() if each.parent is call]:
+                _cut(inner, ToolError("cancelled", "the call that made this one has ended"))
         while self._watchers:
             if not (watcher := self._watchers.pop()).done():
                 watcher.set_result(None)

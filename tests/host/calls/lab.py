@@ -123,6 +123,12 @@ class Lab(Module):
         return await ctx.call(tool_name, arguments)
 
     @tool
+    async def relay_apart(self, ctx: ToolContext, tool_name: str, arguments: dict[str, Any]) -> None:
+        """Call another tool in a task of its own, which this one does not wait for, and wait for ever."""
+        self.apart = asyncio.create_task(ctx.call(tool_name, arguments))
+        await asyncio.Event().wait()
+
+    @tool
     async def dig(self, ctx: ToolContext, depth: int = 0) -> ToolResult:
         """Call itself, deeper and deeper."""
         return await ctx.call("dig", {"depth": depth + 1})

@@ -66,6 +66,20 @@ async def test_thread_of_a_nested_call_is_told_to_stop_with_its_parent(host, lab
 
 
 @pytest.mark.spec("K2")
+async def test_nested_call_in_a_task_of_its_own_ends_with_its_parent(host, lab):
+    request = CallRequest("relay_apart", {"tool_name": "wait", "arguments": {}}, Principal("cli"))
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        running = group.create_task(host.call(request))
+        while len(host.calls.in_flight) < 2:
+            await asyncio.sleep(0.01)
+        await host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
+        await asyncio.wait((lab.apart,))
+    assert error_of(running.result()).type == "cancelled"
+    assert lab.apart.exception().type == "cancelled"
+    assert not host.calls.in_flight
+
+
+@pytest.mark.spec("K2")
 async def test_nested_call_ends_with_the_deadline_of_its_parent(host):
     request = CallRequest("relay", {"tool_name": "wait", "arguments": {}}, Principal("cli"), timeout_ms=50)
     assert error_of(await host.call(request)).type == "timeout"
