@@ -9,11 +9,12 @@ import secrets
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from pydantic import ValidationError
 
 from agentcore.api import Image, Resource
 from agentcore.bounds import CLOSED_TABS
@@ -78,13 +79,15 @@ class Tabs:
         self._known: set[str] = set()
         self._icons: dict[str, IconRow] = {}
         self._unsaved = asyncio.Event()
+        self._is_urgent = asyncio.Event()
         self._stop_listening: Callable[[], None] = _do_nothing
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Bring back the tabs of the last run, and keep what becomes of them until the end."""
         rows, icons = await self._store.load()
-        self._tabs = [_read(row) for row in rows]
+        read = [_read(row) for row in rows]
+        self._tabs = [tab for tab in read if tab is not None]
         self._icons = {icon.icon_id: icon for icon in icons}
         self._stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
         # not in a TaskGroup, which would wrap what the body raises: this function ends it, and waits
@@ -263,6 +266,7 @@ class Tabs:
             has_changed = self._follow_life(resource_id)
         if has_changed:
             self._unsaved.set()
+            self._is_urgent.set()
             self._events.publish("tabs.changed", {})
 
     def _follow_end(self, resource_id: str, lost_by: str) -> bool:
@@ -296,8 +300,11 @@ class Tabs:
             tab.is_closed = False
             if (seen := tab.last_seen) is not None:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
+        could_return = tab.last_seen is not None
         if self._remember(tab):
             self._unsaved.set()
+            if not could_return:
+                self._is_urgent.set()
         return was_closed
 
     def _follow_finish(self, resource_id: str) -> bool:
@@ -370,8 +377,12 @@ class Tabs:
     async def _save_what_follows(self) -> None:
         while True:
             await self._unsaved.wait()
+            self._is_urgent.clear()
             await self._save_now()
-            await asyncio.sleep(_SAVE_EVERY_SECONDS)  # a page may change its title many times a second
+            # a page may change its title many times a second, and a tab that has just come outlives any end
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SAVE_EVERY_SECONDS):
+                    await self._is_urgent.wait()
 
     async def _save_now(self) -> None:
         self._unsaved.clear()
@@ -400,8 +411,13 @@ class Tabs:
         ]
 
 
-def _read(row: TabRow) -> Tab:
-    seen = None if row.last_seen is None else LastSeen.model_validate_json(row.last_seen)
+def _read(row: TabRow) -> Tab | None:
+    """The tab of a row; None: the row is damaged, and the others stay."""
+    try:
+        seen = None if row.last_seen is None else LastSeen.model_validate_json(row.last_seen)
+    except ValidationError as exc:
+        log.warning("tab_unreadable", tab_id=row.tab_id, error=exc.errors()[0]["msg"])
+        return None
     return Tab(row.tab_id, row.resource_id, row.title, row.is_pinned, row.created_at_ms, row.last_active_at_ms, seen)
 
 
