@@ -273,6 +273,8 @@ class Host:
             log.error("block_refused", reason=str(problem))
         # before a module runs anything, and before the user works on in what an earlier server left
         await self.control_files.restore()
+        for session_id, resource_id, host in await self.approvals.targets_left():
+            self.resources.reserve(session_id, resource_id, host)
         with self.importing():
             await self.modules.start(names)
         if self._places is not None:

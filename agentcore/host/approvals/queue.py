@@ -22,6 +22,7 @@ from agentcore.host.approvals.stored import (
     read_request,
     read_verdict,
     request_text,
+    target_of,
     tool_of,
     verdict_text,
 )
@@ -97,6 +98,11 @@ class ApprovalQueue:
         if pending is None or pending.verdict is not None or pending.is_being_decided:
             raise _not_waiting(call_id)
         return pending
+
+    async def targets_left(self) -> list[tuple[str, str, str]]:
+        """What the calls that the last process left waiting would act on: session, id of the resource, and host."""
+        rows = await self._store.approvals.calls(now_ms())
+        return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
 
     async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Put the calls back that the last process left waiting.

@@ -43,6 +43,15 @@ def host_of(text: str) -> str:
     return str(json.loads(text).get("host", ""))
 
 
+def target_of(text: str) -> list[tuple[str, str]]:
+    """The resource that a stored request would act on, with its host; none, also where the text is damaged."""
+    try:
+        stored = json.loads(text)
+        return [(str(stored["resource_id"]), str(stored.get("host", "")))] if stored.get("resource_id") else []
+    except (ValueError, AttributeError):
+        return []
+
+
 def caller_of(text: str) -> tuple[str, str]:
     """The principal whose call it is, and the account that it counts on."""
     stored = json.loads(text)

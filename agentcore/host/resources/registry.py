@@ -78,6 +78,7 @@ class ResourceRegistry:
         self._planned: dict[tuple[str, str], dict[str, Entry]] = {}
         self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
         self._ended: dict[tuple[str, str], dict[int, _Ended]] = {}
+        self._reserved: dict[tuple[tuple[str, str], str], int] = {}
 
     def create(
         self,
@@ -110,7 +111,7 @@ class ResourceRegistry:
         series, host = (session_id, resource_type), host_in(owner)
         entry = self._planned.get(series, {}).get(host)
         if entry is None:
-            entry = self._make(owner, resource_type, session_id)
+            entry = self._make(owner, resource_type, session_id, self._reserved.pop((series, host), None))
             entry.is_planned = True
             index, ended = self._take_ended(series, owner)
             entry.resource.last_url = ended.last_url
@@ -118,6 +119,17 @@ class ResourceRegistry:
             entry.replaces = None if index is None else _id_of(series, index)
             self._planned.setdefault(series, {})[host] = entry
         return entry.resource
+
+    def reserve(self, session_id: str, resource_id: str, host: str) -> None:
+        """Keep the id of a resource that an earlier process had planned for the one that is planned in its place.
+
+        A call that waits for a person names it, and nothing else may get it meanwhile. Ids that were in use are left.
+        """
+        prefix, index = _parts_of(resource_id, session_id)
+        series = (session_id, prefix)
+        if index is not None and index >= self.indexes.next(series):
+            self.indexes.skip_to(series, index + 1)
+            self._reserved[series, host] = index
 
     def planned(self, resource_id: str) -> Resource | None:
         """The resource of this id that is planned and does not live yet."""
@@ -422,10 +434,10 @@ class ResourceRegistry:
         """The index in an id that was given before and that nothing has now; None: there is no such one."""
         if former_id is None or former_id in self._entries or self._find_planned(former_id) is not None:
             return None
-        digits = former_id.rpartition("_")[2]
-        if not re.fullmatch("[0-9]{1,9}", digits) or _id_of(series, int(digits)) != former_id:
+        resource_type, index = _parts_of(former_id, series[0])
+        if index is None or resource_type != series[1]:
             return None
-        return int(digits) if int(digits) < self.indexes.next(series) else None
+        return index if index < self.indexes.next(series) else None
 
     def _make(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
         series = (session_id, resource_type)
@@ -490,6 +502,12 @@ async def _end(entry: Entry) -> None:
 def _id_of(series: tuple[str, str], index: int) -> str:
     session_id, resource_type = series
     return f"{resource_type}_{session_id}_{index}"
+
+
+def _parts_of(resource_id: str, session_id: str) -> tuple[str, int | None]:
+    """The type and the index in an id; no index: it is none of this session."""
+    found = re.fullmatch(rf"(.+)_{re.escape(session_id)}_(0|[1-9][0-9]{{0,8}})", resource_id)
+    return (found[1], int(found[2])) if found is not None else ("", None)
 
 
 def _now_ms() -> int:

@@ -12,6 +12,7 @@ from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import Verdict
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 
 PAGE = ResourceUse("page", create=True)
@@ -328,6 +329,22 @@ async def test_call_that_is_sent_again_with_its_approval_gets_the_resource_that_
     ran = await host.call(replace(request, call_id=waiting.call_id))
     assert ran.ok
     assert ran.resource_id == waiting.resource_id == "page_s1_0"
+
+
+@pytest.mark.spec("K2", "R2")
+async def test_id_that_was_shown_for_a_waiting_call_is_given_to_nothing_else_after_a_restart(tmp_path):
+    model = Principal("mcp", "s1")
+    request = CallRequest("act", {"step": "a"}, model, session_id="s1")
+    async with running_host(HostPlan([Pages()]), tmp_path) as first:
+        waiting = await first.host.call(request)
+        assert waiting.resource_id == "page_s1_0"
+    async with running_host(HostPlan([Pages()]), tmp_path) as second:
+        opened = await call(second.host, "open_page", tab="t1")
+        assert opened.unwrap().blocks()[0].text == "page_s1_1"
+        await second.host.resources.release("page_s1_1")
+        await second.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+        ran = await second.host.call(replace(request, call_id=waiting.call_id))
+        assert (ran.ok, ran.resource_id) == (True, "page_s1_0")
 
 
 @pytest.mark.spec("R2")
