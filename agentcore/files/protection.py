@@ -1,6 +1,6 @@
 """Which files inside the workspace always need a person: those that decide what runs, and what an agent may do."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -22,7 +22,14 @@ PROTECTED = (
     "lefthook.yml",
     "**/.config/git/",
     "**/.hg/hgrc",
+    "**/.hg/hgrc-not-shared",
+    "**/.hg/sharedpath",
     ".hgrc",
+    "**/.sl/config",
+    "**/.sl/sharedpath",
+    "**/_darcs/prefs/",
+    "**/.pijul/config",
+    ".fossil-settings/",
     "**/.jj/repo/config.toml",
     "**/.config/jj/",
     # Shells, log-in sessions, terminal multiplexers, and tools that act when a folder is entered.
@@ -45,6 +52,9 @@ PROTECTED = (
     ".xinitrc",
     ".xprofile",
     ".xsession",
+    ".xsessionrc",
+    ".xonshrc",
+    ".wezterm.lua",
     ".pam_environment",
     ".tmux.conf",
     ".screenrc",
@@ -60,14 +70,43 @@ PROTECTED = (
     "**/.config/tmux/",
     "**/.config/autostart/",
     "**/.config/environment.d/",
+    "**/.config/nushell/",
+    "**/.config/xonsh/",
+    "**/.config/starship.toml",
+    "**/.config/alacritty/",
+    "**/.config/ghostty/",
+    "**/.config/kitty/",
+    "**/.config/wezterm/",
+    "**/.config/zellij/",
+    "**/.config/hypr/",
+    "**/.config/i3/",
+    "**/.config/sway/",
     "**/.config/systemd/",
     "**/Library/LaunchAgents/",
     ".ssh/",
-    # Configuration of build tools that names the programs to run for every project below it.
+    # Configuration of build tools and package managers that names the programs to run for every project below it.
     "**/.cargo/config",
     "**/.cargo/config.toml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    "bunfig.toml",
+    # Interpreters: what they run when they start in a folder.
+    ".Rprofile",
+    ".Renviron",
+    ".ghci",
+    ".byebugrc",
+    ".iex.exs",
+    ".irbrc",
+    ".ocamlinit",
+    ".octaverc",
+    ".perldb",
+    ".pryrc",
     # Editors and debuggers: what they run when a folder is opened.
     ".vscode/",
+    ".vs/",
     ".idea/",
     ".fleet/",
     ".zed/",
@@ -78,11 +117,16 @@ PROTECTED = (
     "*.sublime-project",
     ".vimrc",
     ".gvimrc",
+    ".lvimrc",
+    ".vimspector.json",
     ".nvimrc",
     ".nvim.lua",
     ".exrc",
     ".ideavimrc",
     "**/.vim/",
+    "**/.config/Code/",
+    "**/.config/Cursor/",
+    "**/.config/VSCodium/",
     "**/.config/helix/",
     "**/.config/nvim/",
     "**/.config/zed/",
@@ -95,6 +139,7 @@ PROTECTED = (
     ".pdbrc",
     # Agents: their settings, the servers that they start, and the instructions that they follow.
     ".mcp.json",
+    "mcp.json",
     "AGENT.md",
     "AGENTS.md",
     "AGENTS.override.md",
@@ -103,6 +148,7 @@ PROTECTED = (
     ".rules",
     ".aider.conf.yml",
     ".amazonq/",
+    ".amp/",
     ".augment/",
     ".claude/",
     ".claude.json",
@@ -113,29 +159,35 @@ PROTECTED = (
     ".codeium/",
     ".codex/",
     ".continue/",
+    ".copilot/",
     ".crush/",
     ".crush.json",
     "crush.json",
     "CRUSH.md",
     ".cursor/",
     ".cursorrules",
+    ".factory/",
     ".gemini/",
     "GEMINI.md",
     ".goose/",
     ".goosehints",
     ".junie/",
     ".kilocode/",
+    ".kimi/",
     ".kiro/",
     ".opencode/",
     "opencode.json",
     "opencode.jsonc",
     ".openhands/",
+    ".pi/",
     ".qwen/",
     "QWEN.md",
     ".roo/",
     ".roomodes",
     ".roorules",
+    ".tabnine/",
     ".trae/",
+    ".warp/",
     "WARP.md",
     ".windsurf/",
     ".windsurfrules",
@@ -145,10 +197,15 @@ PROTECTED = (
     "**/.github/agents/",
     "**/.github/chatmodes/",
     "**/.github/copilot-instructions.md",
+    "**/.github/hooks/",
     "**/.github/instructions/",
     "**/.github/prompts/",
+    "**/.github/skills/",
 )
 """The patterns that always hold; a host adds its own."""
+
+REDIRECTS = ("**/.jj/repo",)
+"""Protected themselves, and what lies in them is not: a file of that name leads to a repository elsewhere."""
 
 REPOSITORY_MARKS = frozenset((b"HEAD", b"objects", b"refs", b"commondir"))
 """What makes a folder a repository of git's, whatever it is called (setup.c: `is_git_directory`)."""
@@ -181,10 +238,14 @@ class Protection:
         self._shaped_ends: list[str] = []
         for pattern in (*PROTECTED, *patterns):
             self._add(pattern)
+        self._redirects = [_parse(pattern)[0] for pattern in REDIRECTS]
 
     def covers(self, parts: Sequence[str]) -> bool:
         """Whether a path, as components beneath its root, is protected by its name or by a folder above it."""
         folded = [part.casefold() for part in parts]
+        return self._matches(folded) or self._is_redirect(folded)
+
+    def _matches(self, folded: Sequence[str]) -> bool:
         names = set(folded)
         return (
             not self._names.isdisjoint(names)
@@ -192,24 +253,34 @@ class Protection:
             or any(literal <= names and begins(pattern, folded) for pattern, literal in self._paths)
         )
 
-    def covered_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
+    def covered_among(
+        self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
+    ) -> list[str]:
         """Which entries of a folder are protected, where the folder itself is not; made for walks over many names.
 
         Args:
             folder: Its path, as components beneath the root.
             names: All its entries: `modules` is protected beside a control file.
+            subfolders: Those that are folders: as such, `REDIRECTS` lead nowhere.
         """
-        found = [name for name in names if self._covers_entry(folder, name)]
+        found = [name for name in names if self._covers_entry(folder, name, is_folder=name in subfolders)]
         if CONTROL_FILE in names:
             found += [name for name in names if name.casefold() == MODULES_FOLDER and name not in found]
         return found
 
-    def _covers_entry(self, folder: Sequence[str], name: str) -> bool:
+    def _is_redirect(self, folded: Sequence[str]) -> bool:
+        return any(begins(pattern, folded) and not begins(pattern, folded[:-1]) for pattern in self._redirects)
+
+    def _covers_entry(self, folder: Sequence[str], name: str, *, is_folder: bool) -> bool:
         folded = name.casefold()
         if folded in self._names or any(fnmatchcase(folded, shape) for shape in self._shapes):
             return True
         is_end = folded in self._ends or any(fnmatchcase(folded, end) for end in self._shaped_ends)
-        return is_end and self.covers((*folder, name))
+        is_redirect_end = not is_folder and any(folded == pattern[-1] for pattern in self._redirects)
+        if not is_end and not is_redirect_end:
+            return False
+        path = [*map(str.casefold, folder), folded]
+        return (is_end and self._matches(path)) or (is_redirect_end and self._is_redirect(path))
 
     def _add(self, pattern: str) -> None:
         parts, literal = _parse(pattern)

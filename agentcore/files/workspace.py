@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from operator import attrgetter
 from pathlib import Path
@@ -325,9 +325,11 @@ class Workspace:
         self._protection = Protection(sorted(patterns))
         return True
 
-    def protected_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
+    def protected_among(
+        self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
+    ) -> list[str]:
         """See `Protection.covered_among`; nothing is looked up."""
-        return self._protection.covered_among(folder, names)
+        return self._protection.covered_among(folder, names, subfolders)
 
     def _paths_of(self, place: Place) -> set[bytes]:
         """The path of an entry as it was asked for, its real path, and that of what it leads to if it is a link."""

@@ -135,7 +135,13 @@ def test_files_that_a_known_client_reads_in_a_project_are_protected(client: Agen
      ".qwen/settings.json", "QWEN.md", "crush.json", ".helix/languages.toml", ".amazonq/mcp.json",
      ".junie/guidelines.md", ".trae/mcp.json", "mise.toml", ".cargo/config.toml", ".config/zed/settings.json",
      ".bash_aliases", ".tmux.conf", "x.sublime-project", ".lefthook.yml", ".devcontainer.json", ".pdbrc",
-     "skills/x/SKILL.md", ".kilocode/mcp.json"],
+     "skills/x/SKILL.md", ".kilocode/mcp.json", ".github/hooks/x.json", "sub/.github/skills/x/run.py", ".sl/config",
+     ".sl/sharedpath", "_darcs/prefs/defaults", ".hg/hgrc-not-shared", ".hg/sharedpath", ".jj/repo", "deep/.jj/repo",
+     ".pijul/config", ".fossil-settings/x", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs",
+     "bunfig.toml", ".Rprofile", ".Renviron", ".ghci", ".irbrc", ".iex.exs", ".vs/launch.vs.json", ".lvimrc",
+     ".vimspector.json", ".config/Code/User/settings.json", ".factory/x", ".warp/x", ".amp/x", ".copilot/x", ".pi/x",
+     ".kimi/x", ".tabnine/x", "mcp.json", ".config/nushell/config.nu", ".config/kitty/kitty.conf",
+     ".config/zellij/config.kdl", ".config/starship.toml", ".xonshrc", ".wezterm.lua", ".xsessionrc"],
 )  # fmt: skip
 def test_files_of_common_editors_shells_and_agents_are_protected(path: str) -> None:
     assert Protection().covers(path.split("/"))
@@ -144,3 +150,10 @@ def test_files_of_common_editors_shells_and_agents_are_protected(path: str) -> N
 def test_ordinary_files_of_other_version_control_systems_are_not_protected() -> None:
     assert not Protection().covers((".hg", "store", "00changelog.i"))
     assert not Protection().covers((".jj", "repo", "store", "x"))
+    assert not Protection().covers((".sl", "store", "x"))
+    assert not Protection().covers(("_darcs", "hashed_inventory"))
+
+
+def test_walk_tells_a_folder_of_jujutsu_from_a_file_that_leads_to_one() -> None:
+    assert Protection().covered_among((".jj",), ["repo", "working_copy"]) == ["repo"]
+    assert Protection().covered_among((".jj",), ["repo", "working_copy"], {"repo", "working_copy"}) == []

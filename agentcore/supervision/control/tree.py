@@ -378,7 +378,8 @@ class Tree:
                 listed.folders.append((below, "plain"))
 
     def _protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
-        return set(self._workspace.protected_among(parts, kinds))
+        subfolders = {name for name, is_folder in kinds.items() if is_folder}
+        return set(self._workspace.protected_among(parts, kinds, subfolders))
 
     def _list_git(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder `.git`, or one below its `modules` and `worktrees`: only what git runs or obeys."""

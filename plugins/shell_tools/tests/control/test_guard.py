@@ -108,6 +108,8 @@ async def test_repository_below_the_root_is_protected_and_stays_in_its_place(bas
         ("echo {} > app.json", ["app.json"]),
         ("ln -s notes CLAUDE.md", ["CLAUDE.md"]),
         ("mkdir -p .config/fish && echo x > .config/fish/config.fish", [".config/fish"]),
+        ("mkdir -p .github/hooks && echo {} > .github/hooks/x.json", [".github/hooks"]),
+        ("mkdir .jj && echo ../other/.jj/repo > .jj/repo", [".jj/repo"]),
     ],
 )
 async def test_what_appears_is_put_aside_and_told(bash, root, made, expected):
