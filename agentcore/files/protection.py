@@ -1,6 +1,6 @@
 """Which files inside the workspace always need a person: those that decide what runs, and what an agent may do."""
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -234,6 +234,9 @@ class Protection:
         self._names: set[str] = set()
         self._shapes: list[str] = []
         self._paths: list[tuple[tuple[str, ...], frozenset[str]]] = []
+        self._ways: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        self._middles: set[str] = set()
+        self._shaped_middles: set[str] = set()
         self._ends: set[str] = set()
         self._shaped_ends: list[str] = []
         for pattern in (*PROTECTED, *patterns):
@@ -268,6 +271,36 @@ class Protection:
             found += [name for name in names if name.casefold() == MODULES_FOLDER and name not in found]
         return found
 
+    def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
+        """Which entries of a folder are on the way to protected files: a link there leads to these elsewhere.
+
+        Args:
+            folder: Its path, as components beneath the root.
+            names: Its entries.
+        Returns:
+            For each such entry, the paths below it that are protected, up to the first part with `*`, `?` or `[…]`.
+        """
+        found: dict[str, list[str]] = {}
+        for name in names:
+            folded = name.casefold()
+            if folded in self._middles or any(fnmatchcase(folded, shape) for shape in self._shaped_middles):
+                below = self._below([*map(str.casefold, folder), folded])
+                if below:
+                    found[name] = below
+        return found
+
+    def _below(self, folded: Sequence[str]) -> list[str]:
+        """What of the patterns follows a path that begins them; as it is spelled there, for few file systems fold."""
+        found: set[str] = set()
+        for parts, spelled in self._ways:
+            *_, reached = _reached(parts, folded)
+            for place in reached:
+                if 0 < place < len(parts) and fnmatchcase(folded[-1], parts[place - 1]) and parts[place - 1] != "**":
+                    rest = spelled[place:]
+                    end = next((number for number, part in enumerate(rest) if _has_shape(part)), len(rest))
+                    found.add("/".join(rest[:end]))
+        return sorted(found)  # an empty one, of a pattern as `x/*.pem`: that the link is new is all that counts
+
     def _is_redirect(self, folded: Sequence[str]) -> bool:
         return any(begins(pattern, folded) and not begins(pattern, folded[:-1]) for pattern in self._redirects)
 
@@ -291,6 +324,12 @@ class Protection:
             if _has_shape(parts[-1]):
                 self._shaped_ends.append(parts[-1])
             self._paths.append((parts, literal))
+            self._ways.append(
+                (parts, tuple(part for part in pattern.split("/") if part not in ("", "."))[: len(parts)])
+            )
+            middles = {part for part in parts[:-1] if part != "**"}
+            self._middles |= middles
+            self._shaped_middles |= {part for part in middles if _has_shape(part)}
         elif _has_shape(parts[0]):
             self._shapes.append(parts[0])
         else:
@@ -312,17 +351,19 @@ def _has_shape(part: str) -> bool:
 
 def begins(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     """Whether a pattern, as components with `**`, matches a path or a folder above it."""
+    return any(len(pattern) in reached for reached in _reached(pattern, parts))
+
+
+def _reached(pattern: Sequence[str], parts: Sequence[str]) -> Iterator[set[int]]:
+    """How many components of a pattern may stand for the path so far, after each part of a path."""
     reached = {0}
     for part in parts:
-        reached = _skip(pattern, reached)
         reached = {
             place if pattern[place] == "**" else place + 1
-            for place in reached
-            if pattern[place] == "**" or fnmatchcase(part, pattern[place])
+            for place in _skip(pattern, reached)
+            if place < len(pattern) and (pattern[place] == "**" or fnmatchcase(part, pattern[place]))
         }
-        if len(pattern) in reached:
-            return True
-    return False
+        yield reached
 
 
 def _skip(pattern: Sequence[str], reached: set[int]) -> set[int]:

@@ -331,6 +331,10 @@ class Workspace:
         """See `Protection.covered_among`; nothing is looked up."""
         return self._protection.covered_among(folder, names, subfolders)
 
+    def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
+        """See `Protection.beginnings_among`; nothing is looked up."""
+        return self._protection.beginnings_among(folder, names)
+
     def _paths_of(self, place: Place) -> set[bytes]:
         """The path of an entry as it was asked for, its real path, and that of what it leads to if it is a link."""
         if not place.parts:

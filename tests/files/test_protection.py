@@ -157,3 +157,15 @@ def test_ordinary_files_of_other_version_control_systems_are_not_protected() -> 
 def test_walk_tells_a_folder_of_jujutsu_from_a_file_that_leads_to_one() -> None:
     assert Protection().covered_among((".jj",), ["repo", "working_copy"]) == ["repo"]
     assert Protection().covered_among((".jj",), ["repo", "working_copy"], {"repo", "working_copy"}) == []
+
+
+def test_link_on_the_way_to_protected_files_is_known_with_what_is_protected_below_it() -> None:
+    protection = Protection(["/secrets/deep/key", "/x/*.pem", "/src/**/e*"])
+    found = protection.beginnings_among((), [".CARGO", ".hg", "secrets", "x", "src", "other", "app.json"])
+    assert found[".CARGO"] == ["config", "config.toml"]
+    assert found["secrets"] == ["deep/key"]
+    assert found["x"] == [""]
+    assert sorted(found) == [".CARGO", ".hg", "secrets", "src", "x"]
+    assert protection.beginnings_among(("deep", ".jj"), ["repo"]) == {"repo": ["config.toml"]}
+    assert protection.beginnings_among(("src",), ["foo"]) == {}
+    assert protection.beginnings_among(("deep",), ["secrets"]) == {}

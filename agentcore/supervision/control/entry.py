@@ -50,7 +50,7 @@ class Entry:
     @property
     def leads(self) -> bool:
         """Whether git is led on by it: to another place from another folder."""
-        return self.kind == "redirect" or bool(self.targets or self.hooks or self.included)
+        return self.kind in ("redirect", "way") or bool(self.targets or self.hooks or self.included)
 
     def is_like(self, other: "Entry") -> bool:
         """Whether it means the same, where both stand at one path."""

@@ -278,11 +278,16 @@ class ControlFiles:
             found = self._tree.look(self._led, left_closed)
             entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
             leading = entries if trusted is None else trusted
-            led = leads(leading, self._global.read(), entries, self._roots)
+            leading = {path: entry for path, entry in leading.items() if not self._is_free(path, entry)}
+            led = leads(leading, self._global.read(), entries, self._roots, self._tree.ways)
             if led == self._led or (trusted is not None and led.keys() <= self._led.keys()):
                 return found, entries
             self._led = led if trusted is None else {**led, **self._led}
         raise OSError("git's configuration leads on and on")
+
+    def _is_free(self, path: str, entry: Entry) -> bool:
+        """Whether a program may make what it likes there: what it leads to stays what it is."""
+        return entry.kind in ("named", "way") and self._known.is_made(path)
 
     def _last(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
         """How a file was when it was read last, where its stamp can tell whether it still is so.

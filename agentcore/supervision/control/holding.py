@@ -75,7 +75,7 @@ def plan_hold(
     left_out = 0
     for path in sorted({*guarded, *entries}):
         entry = entries.get(path)
-        if entry is not None and entry.kind == "link":
+        if entry is not None and entry.kind in ("link", "way"):
             continue  # the whole of what it leads to would be held
         target = _real_target(path, entry, roots)
         if target is None or is_made(path) or is_below(target, fixed):

@@ -110,11 +110,12 @@ class Judge:
             "redirect": self._redirect,
             "named": self._named,
             "link": self._link,
+            "way": self._way,
         }
         self._trusted = {
             (entry.kind, os.path.basename(path), entry.digest): entry  # noqa: PTH119
             for path, entry in known.entries.items()
-            if entry.kind != "named" or not known.is_made(path)
+            if entry.kind not in ("named", "way") or not known.is_made(path)
         }
 
     def verdicts(self) -> list[Verdict]:
@@ -139,10 +140,15 @@ class Judge:
         return not is_moved and self._is_held(path, entry, self._found)
 
     def _hook(self, path: str, entry: Entry) -> Verdict | None:
-        return self._back(path, "git would run it")
+        return self._back(path, "git, or what a link leads to it, would run or obey it")
 
     def _link(self, path: str, entry: Entry) -> Verdict | None:
         return self._back(path, "it leads to what git runs or obeys")
+
+    def _way(self, path: str, entry: Entry) -> Verdict | None:
+        if self._known.is_made(path):
+            return None
+        return self._back(path, "it leads editors, shells or agents to what they obey")
 
     def _named(self, path: str, entry: Entry) -> Verdict | None:
         if self._known.is_made(path):

@@ -1,7 +1,7 @@
 """Where git's configuration, and links, lead: what git runs or obeys without being where it usually is."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from agentcore.supervision.control.entry import Entry, read_entry
 from agentcore.supervision.control.holding import is_below
@@ -37,7 +37,11 @@ class GlobalConfig:
 
 
 def leads(
-    leading: Mapping[str, Entry], everywhere: Mapping[str, Entry], there: Mapping[str, Entry], roots: Collection[str]
+    leading: Mapping[str, Entry],
+    everywhere: Mapping[str, Entry],
+    there: Mapping[str, Entry],
+    roots: Collection[str],
+    ways: Callable[[str], Iterable[str]],
 ) -> dict[str, Kind]:
     """Files and folders in the roots that git runs or obeys because something leads it there.
 
@@ -46,6 +50,7 @@ def leads(
         everywhere: Configuration that holds in all repositories.
         there: All control files: they say which folders are worked on.
         roots: The workspace roots.
+        ways: Gives the paths below a link of the kind `way` that are protected.
     """
     tops = _tops(there)
     found: dict[str, Kind] = {}
@@ -56,7 +61,13 @@ def leads(
                 _follow(_spelled(name, base), "hook", roots, found)
         for name in entry.included:
             _follow(_spelled(name, folder), "config", roots, found)
-        if entry.digest.startswith("link:") and entry.kind != "redirect":
+        if entry.kind == "way":
+            now = there.get(path)
+            if now is None or not now.is_like(entry):
+                continue  # it is put away itself; where it leads now may be something of the person's
+            for below in filter(None, ways(path)):
+                _follow(f"{path}/{below}", "hook", roots, found)
+        elif entry.digest.startswith("link:") and entry.kind != "redirect":
             _follow(path, entry.kind, roots, found)
     return found
 

@@ -11,9 +11,9 @@ from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
 from agentcore.supervision.control.names import ASIDE, is_git_folder
 
-Kind = Literal["hook", "config", "redirect", "named", "link"]
+Kind = Literal["hook", "config", "redirect", "named", "link", "way"]
 """`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name.
-`link`: on the way to one of these."""
+`link`: on the way to one of these. `way`: a link whose name is on the way to files that are protected by theirs."""
 
 _UNCERTAIN_NS = 2_500_000_000
 """A folder that changed so short a time before it was listed may have changed again at the same time stamp; the
@@ -365,7 +365,9 @@ class Tree:
             self._list_git_files(path, kinds, listed)
         root = self._root_of(path)
         parts = path[len(root) + 1 :].split("/") if path != root else []
-        named = set() if not _DEPENDENCIES.isdisjoint(parts) else self._protected(parts, kinds)
+        is_package = not _DEPENDENCIES.isdisjoint(parts)
+        named = set() if is_package else self._protected(parts, kinds)
+        ways = {} if is_package else self._ways(path, parts, kinds)
         for name, is_folder in kinds.items():
             below = f"{path}/{name}"
             if name == ".git":
@@ -376,6 +378,19 @@ class Tree:
                 _add(below, "named", is_folder, "named", listed)
             elif is_folder:
                 listed.folders.append((below, "plain"))
+            elif name in ways:
+                listed.controls.append((below, "way"))
+
+    def ways(self, path: str) -> list[str]:
+        """The paths below a link of the kind `way` that are protected."""
+        root = self._root_of(path)
+        *folder, name = path[len(root) + 1 :].split("/")
+        return self._workspace.beginnings_among(folder, (name,)).get(name, [])
+
+    def _ways(self, path: str, parts: Sequence[str], kinds: dict[str, bool]) -> Collection[str]:
+        files = (name for name, is_folder in kinds.items() if not is_folder)
+        found = self._workspace.beginnings_among(parts, files)
+        return [name for name in found if os.path.islink(f"{path}/{name}")]  # noqa: PTH114
 
     def _protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
         subfolders = {name for name, is_folder in kinds.items() if is_folder}

@@ -109,6 +109,11 @@ async def test_repository_below_the_root_is_protected_and_stays_in_its_place(bas
         ("ln -s notes CLAUDE.md", ["CLAUDE.md"]),
         ("mkdir -p .config/fish && echo x > .config/fish/config.fish", [".config/fish"]),
         ("mkdir -p .github/hooks && echo {} > .github/hooks/x.json", [".github/hooks"]),
+        ("mkdir -p x/fish && echo x > x/fish/config.fish && ln -s x .config", [".config"]),
+        (
+            "mkdir -p x/hooks && ln -s ../x .github && ln -s x .cargo && mkdir .jj && ln -s ../x .jj/repo",
+            [".cargo", ".github", ".jj/repo"],
+        ),
         ("mkdir .jj && echo ../other/.jj/repo > .jj/repo", [".jj/repo"]),
     ],
 )
@@ -219,6 +224,27 @@ async def test_folder_of_the_person_stays_theirs_when_a_command_moves_it(bash, r
     assert put_aside(data) == ["made/mine/AGENTS.md"]
     copied = await bash("cp made/x/AGENTS.md AGENTS.md")
     assert put_aside(copied) == ["AGENTS.md"]
+
+
+async def test_link_of_the_person_leads_to_protected_files(bash, root):
+    (root / "dotfiles/config").mkdir(parents=True)
+    (root / ".config").symlink_to("dotfiles/config")
+    data = await bash("cd dotfiles/config && mkdir fish && echo x > fish/config.fish && echo x > other.conf")
+    assert put_aside(data) == ["dotfiles/config/fish/config.fish"]
+    assert (root / "dotfiles/config/other.conf").exists()
+    data = await bash("mkdir -p x/fish; echo x > x/fish/config.fish; ln -sfn x .config")
+    assert put_aside(data) == [".config"]
+    assert (root / "dotfiles/config/other.conf").exists()
+
+
+async def test_link_in_what_a_command_made_leads_nowhere_else(bash, root):
+    (root / "mine/fish").mkdir(parents=True)
+    (root / "mine/fish/notes").touch()
+    await bash("sleep 600", background=True)
+    data = await bash("mkdir made && ln -s ../mine made/.config && ln -s ../mine/fish/notes made/CLAUDE.md")
+    assert put_aside(data) == []
+    assert put_aside(await bash("true")) == []
+    assert (root / "mine/fish/notes").exists()
 
 
 async def test_background_process_is_looked_at_while_it_runs(host, root):
