@@ -14,6 +14,8 @@ from agentcore.supervision.control.tree import Kind
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CONTENT_BYTES = 64 * 1024
 """A larger file is known by its digest alone, and cannot be put back as it was."""
+_STEPS_BYTES = 4 * 1024 * 1024
+"""The same for the steps of a rebase: a long one has a line for each of very many commits."""
 _DIGEST_BYTES = 8 * 1024 * 1024
 """Of a larger file, its size and its times stand for the rest."""
 _UNCERTAIN_NS = 2_500_000_000
@@ -76,7 +78,7 @@ def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
         if known is not None and known.kind == kind and known.stamp == stamp:
             return known if not known.targets else replace(known, real_paths=_real_paths(known.targets))
         certain = stamp if status.st_ctime_ns + _UNCERTAIN_NS < now else None
-        digest, content = _digest(path, status)
+        digest, content = _digest(path, status, _STEPS_BYTES if kind == "steps" else _CONTENT_BYTES)
     except OSError:
         return None if not os.path.lexists(path) else Entry(kind, "closed")
     return _lead(path, Entry(kind, digest, content, status.st_ino, status.st_nlink, certain))
@@ -103,7 +105,7 @@ def _real_paths(targets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(os.path.realpath, targets))
 
 
-def _digest(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
+def _digest(path: str, status: os.stat_result, kept_bytes: int) -> tuple[str, bytes | None]:
     if stat.S_ISLNK(status.st_mode):
         return f"link:{Path(path).readlink()}", None
     if not stat.S_ISREG(status.st_mode):
@@ -112,7 +114,7 @@ def _digest(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
         return f"large:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}", None
     with os.fdopen(os.open(path, _READ_FLAGS), "rb") as file:
         content = file.read(_DIGEST_BYTES + 1)
-    kept = content if len(content) <= _CONTENT_BYTES else None
+    kept = content if len(content) <= kept_bytes else None
     return f"file:{hashlib.sha256(content).hexdigest()}", kept
 
 

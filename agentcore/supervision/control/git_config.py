@@ -7,7 +7,7 @@ harmful. Source: git-config(1).
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 _SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "([^"\\\x00-\x1f]*)")?\]')
@@ -80,14 +80,19 @@ class GitConfig:
         folder: Where it lies.
         distrusted: Folders that commands write and nobody looks through: an address there would have git run their
             hooks.
+        roots: What a folder that is worked on has to lie in: git overwrites files there. None: anywhere.
 
     Attributes:
         is_plain: Whether all of it was understood.
         lines: What was understood of it.
     """
 
-    def __init__(self, text: str, folder: str, distrusted: Sequence[str] = ()) -> None:
-        self._folder, self._distrusted = folder, distrusted
+    def __init__(
+        self, text: str, folder: str, distrusted: Sequence[str] = (), roots: Collection[str] | None = None
+    ) -> None:
+        self._folder = folder
+        self._distrusted = distrusted
+        self._roots = roots
         self.lines: list[_Line] = []
         self.is_plain = self._read(text)
 
@@ -138,8 +143,12 @@ class GitConfig:
             return True
         real_path = os.path.realpath(target)
         # a working folder in `.git` is where nobody looks for repositories
-        is_hidden = pattern is _WORKTREE and ".git" in real_path.split("/")
-        return not is_hidden and not any(f"{real_path}/".startswith(f"{folder}/") for folder in self._distrusted)
+        if pattern is _WORKTREE and (".git" in real_path.split("/") or not self._is_in_roots(real_path)):
+            return False
+        return not any(f"{real_path}/".startswith(f"{folder}/") for folder in self._distrusted)
+
+    def _is_in_roots(self, real_path: str) -> bool:
+        return self._roots is None or any(f"{real_path}/".startswith(f"{root}/") for root in self._roots)
 
     def _target(self, line: _Line) -> str | None:
         pattern = _HARMLESS.get(line.key)

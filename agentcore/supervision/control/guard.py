@@ -381,7 +381,14 @@ class ControlFiles:
         for _ in range(_ROUNDS):
             found, entries = self._look(self._known.entries)
             self._known.follow(found)
-            judge = Judge(self._known, found, entries, tuple(self._distrusted), self._is_held)
+            judge = Judge(
+                self._known,
+                found,
+                entries,
+                distrusted=tuple(self._distrusted),
+                roots=self._roots,
+                is_held=self._is_held,
+            )
             verdicts = [each for each in judge.verdicts() if not is_below(each.path, spared)]
             if not verdicts:
                 self._take(found, entries)

@@ -75,8 +75,8 @@ def plan_hold(
     left_out = 0
     for path in sorted({*guarded, *entries}):
         entry = entries.get(path)
-        if entry is not None and entry.kind in ("link", "way"):
-            continue  # the whole of what it leads to would be held
+        if entry is not None and entry.kind in ("link", "way", "steps"):
+            continue  # the whole of what a link leads to would be held, and git replaces its list of steps
         target = _real_target(path, entry, roots)
         if target is None or is_made(path) or is_below(target, fixed):
             continue

@@ -1,12 +1,13 @@
 """`Judge`: whether a control file that is new or changed may stay as it is."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.entry import Entry
 from agentcore.supervision.control.git_config import GitConfig
+from agentcore.supervision.control.git_steps import find_harmful_steps
 from agentcore.supervision.control.holding import is_below, upwards
 from agentcore.supervision.control.tree import Found, Listed
 
@@ -88,6 +89,7 @@ class Judge:
         found: What there is.
         entries: The control files that there are.
         distrusted: Folders outside of the roots that confined programs write.
+        roots: The workspace roots.
         is_held: True when no program that runs could reach a file.
     """
 
@@ -96,13 +98,16 @@ class Judge:
         known: Known,
         found: Found,
         entries: dict[str, Entry],
+        *,
         distrusted: Sequence[str],
+        roots: Collection[str],
         is_held: Callable[[str, Entry, Found], bool],
     ) -> None:
         self._known = known
         self._found = found
         self._entries = entries
         self._distrusted = distrusted
+        self._roots = roots
         self._is_held = is_held
         self._by_kind = {
             "hook": self._hook,
@@ -111,6 +116,7 @@ class Judge:
             "named": self._named,
             "link": self._link,
             "way": self._way,
+            "steps": self._steps,
         }
         self._trusted = {
             (entry.kind, os.path.basename(path), entry.digest): entry  # noqa: PTH119
@@ -176,16 +182,25 @@ class Judge:
     def _config(self, path: str, entry: Entry) -> Verdict | None:
         before = self._known.entries.get(path)
         trusted = read_config(path, before)
-        config = read_config(path, entry, self._distrusted)
+        config = read_config(path, entry, self._distrusted, self._roots)
         if config is None or not config.is_plain:
             return self._back(path, "git's configuration, in a form that is not understood")
         harmful = config.harmful(trusted, has_moved=before is not None and before.real_paths != entry.real_paths)
         if not harmful:
             return None
-        lines = (str(line)[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in harmful[:_KEYS_SHOWN])
-        shown = ", ".join(Workspace.show_name(line) for line in lines)
         instead = config.without(harmful).encode("utf-8", "surrogateescape")
-        return Verdict(path, f"git's configuration with {shown}", instead, "the same without that")
+        return Verdict(path, f"git's configuration with {_show(harmful)}", instead, "the same without that")
+
+    def _steps(self, path: str, entry: Entry) -> Verdict | None:
+        before = self._known.entries.get(path)
+        text = entry.text()
+        if text is None:
+            return self._back(path, "steps of a rebase, in a form that is not understood")
+        harmful, rest = find_harmful_steps(text, (before.text() or "") if before is not None else "")
+        if not harmful:
+            return None
+        instead = rest.encode("utf-8", "surrogateescape")
+        return Verdict(path, f"git would go on with {_show(harmful)}", instead, "the same without that")
 
     def _back(self, path: str, why: str) -> Verdict:
         """Put a file away that is new, and back to what it was one that is not."""
@@ -195,7 +210,15 @@ class Judge:
         return Verdict(path, why)
 
 
-def read_config(path: str, entry: Entry | None, distrusted: Sequence[str] = ()) -> GitConfig | None:
+def _show(lines: Sequence[object]) -> str:
+    """The first of these lines, for a person."""
+    shown = (str(line)[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in lines[:_KEYS_SHOWN])
+    return ", ".join(map(Workspace.show_name, shown))
+
+
+def read_config(
+    path: str, entry: Entry | None, distrusted: Sequence[str] = (), roots: Collection[str] | None = None
+) -> GitConfig | None:
     """A configuration of git's; None: there is none, or it cannot be read."""
     text = None if entry is None else entry.text()
-    return None if text is None else GitConfig(text, os.path.dirname(path), distrusted)  # noqa: PTH120
+    return None if text is None else GitConfig(text, os.path.dirname(path), distrusted, roots)  # noqa: PTH120

@@ -11,9 +11,10 @@ from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.folder_watch import FolderWatch, WatchUnavailableError, read_mounts
 from agentcore.supervision.control.names import ASIDE, is_git_folder
 
-Kind = Literal["hook", "config", "redirect", "named", "link", "way"]
+Kind = Literal["hook", "config", "redirect", "named", "link", "way", "steps"]
 """`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name.
-`link`: on the way to one of these. `way`: a link whose name is on the way to files that are protected by theirs."""
+`link`: on the way to one of these. `way`: a link whose name is on the way to files that are protected by theirs.
+`steps`: what git has still to do of a rebase, which may be to run a program."""
 
 _UNCERTAIN_NS = 2_500_000_000
 """A folder that changed so short a time before it was listed may have changed again at the same time stamp; the
@@ -23,6 +24,8 @@ _DEPENDENCIES = frozenset(("node_modules", "site-packages"))
 _IN_GIT = ("hooks", "modules", "worktrees", "remotes", "branches")
 _RUN_BY_GIT = frozenset(("hooks", "remotes", "branches"))
 """`remotes` and `branches` hold addresses in the old way; git obeys them."""
+_STEPS: dict[str, tuple[str, ...]] = {"rebase-merge": ("git-rebase-todo",), "sequencer": ("todo",)}
+"""Folders of git's for work that has stopped half-way, and the files in them that say how it goes on."""
 _GIT_FILES: tuple[tuple[str, Kind], ...] = (
     ("config", "config"), ("config.worktree", "config"), ("commondir", "redirect"),
 )  # fmt: skip
@@ -139,6 +142,7 @@ class Tree:
             "git_holding": self._list_git_holding,
             "hooks": self._list_hooks,
             "named": self._list_named,
+            "steps": self._list_steps,
         }
 
     def look(self, led: Mapping[str, Kind], left_closed: Collection[str] | None = None) -> Found:
@@ -374,6 +378,8 @@ class Tree:
                 _add(below, "redirect", is_folder, "git", listed)
             elif listed.is_git and name == "hooks":
                 _add(below, "hook", is_folder, "hooks", listed)
+            elif listed.is_git and name in _STEPS:
+                _add(below, "link", is_folder, "steps", listed)
             elif name in named and not ASIDE.search(name):
                 _add(below, "named", is_folder, "named", listed)
             elif is_folder:
@@ -405,6 +411,9 @@ class Tree:
                 _add(f"{path}/{name}", "hook", kinds[name], "hooks", listed)
             elif kinds.get(name):
                 listed.folders.append((f"{path}/{name}", "git_holding"))
+        for name in _STEPS:
+            if name in kinds:
+                _add(f"{path}/{name}", "link", kinds[name], "steps", listed)
 
     def _list_git_holding(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """`modules` or `worktrees`, whose names may have slashes in them."""
@@ -413,6 +422,15 @@ class Tree:
             self._list_git(path, kinds, listed)
         else:
             listed.folders += [(f"{path}/{name}", "git_holding") for name, is_folder in kinds.items() if is_folder]
+
+    def _list_steps(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
+        """Work of git's that has stopped half-way; a repository may be in it."""
+        todo = _STEPS[path.rpartition("/")[2]]
+        for name, is_folder in kinds.items():
+            if is_folder:
+                listed.folders.append((f"{path}/{name}", "plain"))
+            elif name in todo:
+                listed.controls.append((f"{path}/{name}", "steps"))
 
     def _list_hooks(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder that git runs programs of."""
@@ -434,6 +452,8 @@ class Tree:
                 _add(below, "redirect", is_folder, "git", listed)
             elif listed.is_git and name == "hooks":
                 _add(below, "hook", is_folder, "hooks", listed)
+            elif listed.is_git and name in _STEPS:
+                _add(below, "link", is_folder, "steps", listed)
             elif ASIDE.search(name):
                 if is_folder:
                     listed.folders.append((below, "plain"))

@@ -114,6 +114,15 @@ async def test_repository_below_the_root_is_protected_and_stays_in_its_place(bas
             "mkdir -p x/hooks && ln -s ../x .github && ln -s x .cargo && mkdir .jj && ln -s ../x .jj/repo",
             [".cargo", ".github", ".jj/repo"],
         ),
+        ("git init -q sub && git -C sub config core.worktree /usr/share", ["sub/.git/config"]),
+        (
+            (
+                "git init -q sub && mkdir sub/.git/rebase-merge && cd sub/.git/rebase-merge && "
+                "printf 'pick 1234 x\\nx ./evil\\n  exec ./evil\\n' > git-rebase-todo"
+            ),
+            ["sub/.git/rebase-merge/git-rebase-todo"],
+        ),
+        ("git init -q --bare d && ln -s ../d d/rebase-merge", ["d/rebase-merge"]),
         ("mkdir .jj && echo ../other/.jj/repo > .jj/repo", [".jj/repo"]),
     ],
 )
@@ -224,6 +233,36 @@ async def test_folder_of_the_person_stays_theirs_when_a_command_moves_it(bash, r
     assert put_aside(data) == ["made/mine/AGENTS.md"]
     copied = await bash("cp made/x/AGENTS.md AGENTS.md")
     assert put_aside(copied) == ["AGENTS.md"]
+
+
+async def test_rebase_that_stops_half_way_goes_on_without_what_the_program_would_have_run(bash, root, git):
+    conflict = """
+    git init -q p && cd p && git config user.name a && git config user.email a@b && echo 1 > f && git add f
+    git commit -q -m 1 && git checkout -q -b other && echo 2 > f && git commit -q -a -m 2 && git checkout -q -
+    echo 3 > f && git commit -q -a -m 3 && echo x > g && git add g && git commit -q -m 4
+    """
+    data = await bash(f"{conflict}\ngit rebase -q other; true")
+    assert put_aside(data) == []
+    todo = root / "p/.git/rebase-merge/git-rebase-todo"
+    assert "pick" in todo.read_text()
+    data = await bash(f"echo 'exec touch {root}/pwned' >> p/.git/rebase-merge/git-rebase-todo")
+    assert put_aside(data) == ["p/.git/rebase-merge/git-rebase-todo"]
+    (root / "p/f").write_text("3")
+    git("-c", "core.editor=true", "add", "f", folder=root / "p")
+    git("-c", "core.editor=true", "rebase", "--continue", folder=root / "p")
+    assert not (root / "pwned").exists()
+    assert (root / "p/g").exists()
+
+
+async def test_step_that_the_person_planned_stays(bash, repository, git):
+    todo = repository / ".git/rebase-merge/git-rebase-todo"
+    todo.parent.mkdir()
+    todo.write_text("exec make test\npick 1234 x\n")
+    data = await bash(f"printf 'pick 1234 x\\nexec make test\\n' > {todo}")
+    assert put_aside(data) == []
+    data = await bash(f"echo 'exec make evil' >> {todo}")
+    assert put_aside(data) == [".git/rebase-merge/git-rebase-todo"]
+    assert todo.read_text() == "pick 1234 x\nexec make test\n"
 
 
 async def test_link_of_the_person_leads_to_protected_files(bash, root):
