@@ -75,6 +75,7 @@ class _Kept(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     made: list[str]
     kept: list[str]
+    gone: list[str] = []
     entries: dict[str, tuple[Kind, str, tuple[str, ...]]] | None = None
     led: dict[str, Kind]
     spared: list[str] = []
@@ -411,6 +412,7 @@ class ControlFiles:
         with self._in_thread:
             self._known.made = set(kept.made)
             self._known.kept = set(kept.kept)
+            self._known.gone = set(kept.gone)
             self._distrusted |= set(kept.distrusted)
             if kept.entries is None:
                 return []
@@ -433,6 +435,7 @@ class ControlFiles:
         state = {
             "made": sorted(known.made),
             "kept": sorted(known.kept),
+            "gone": sorted(known.gone),
             "entries": entries if is_running else None,
             "led": self._led,
             "spared": sorted(frozenset().union(*(run.spared for run in self._runs))),

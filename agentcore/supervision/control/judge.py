@@ -9,6 +9,7 @@ from agentcore.supervision.control.entry import Entry
 from agentcore.supervision.control.git_config import GitConfig
 from agentcore.supervision.control.git_steps import find_harmful_steps
 from agentcore.supervision.control.holding import is_below, upwards
+from agentcore.supervision.control.limits import GONE_REMEMBERED
 from agentcore.supervision.control.tree import Found, Listed
 
 _KEYS_SHOWN = 3
@@ -25,6 +26,8 @@ class Known:
         git: The folders of all repositories.
         made: Folders that commands have made.
         kept: Folders that commands have moved, which stay what they were wherever they are.
+        gone: Folders that were none of these and that commands have moved away or removed: what comes in their place
+            has not been made.
         closed: Folders that could not be listed at some time: what is in them may have been there before.
     """
 
@@ -33,6 +36,7 @@ class Known:
     git: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
     closed: set[str] = field(default_factory=set)
 
     def is_made(self, path: str) -> bool:
@@ -50,14 +54,25 @@ class Known:
             # a folder that was moved is not where it was: it is among those that have changed
             inodes = {_inode(was) for path, was in found.before.items() if was is not None and not self.is_made(path)}
             self.kept |= {path for path, listed in moved.items() if listed.inode in inodes}
+        self._follow_gone(found)
         for path in sorted(path for path, now in moved.items() if now.role == "plain" and found.before[path] is None):
             above, name = os.path.split(path)
             # configuration lies in hidden ones
             is_new = found.was(above) is not None and path not in self.kept and not is_below(path, self.closed)
+            is_new = is_new and len(self.gone) <= GONE_REMEMBERED and not is_below(path, self.gone)
             if is_new and not name.startswith(".") and not self.is_made(path):
                 self.made.add(path)
         for noted in (self.made, self.kept, self.closed):
             noted.intersection_update([path for path in noted if path in found.folders])
+
+    def _follow_gone(self, found: Found) -> None:
+        gone = {
+            path
+            for path, was in found.before.items()
+            if was is not None and was.role == "plain" and path not in found.folders and not self.is_made(path)
+        }
+        outermost = {path for path in gone if os.path.dirname(path) not in gone}  # noqa: PTH120
+        self.gone |= {path for path in outermost if not is_below(path, self.gone)}
 
 
 def _inode(listed: Listed | None) -> int | None:

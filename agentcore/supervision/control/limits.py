@@ -6,6 +6,9 @@ FOLDERS_LOOKED_AT = 300_000
 HELD_PATHS = 400
 """Files and folders that the kernel keeps from one confined program; changes of the others are found afterwards."""
 
+GONE_REMEMBERED = 5000
+"""Folders of the person that programs have moved away or removed; beyond that no new folder counts as made by one."""
+
 LOOK_SECONDS = 2.0
 """Between two looks while a confined program runs."""
 

@@ -1,6 +1,9 @@
 """`Quarantined`: a control file that a confined program made or changed, and where it is now."""
 
-from collections.abc import Sequence
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +12,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.names import aside_name
 
 _ATTEMPTS = 100
+_CHANGE = stat.S_IWUSR | stat.S_IXUSR
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +69,36 @@ class Mover:
             replacement: What that is, in words.
         """
         try:
-            aside = self._rename(path)
+            with self._writable_parent(path):
+                return self._replace(path, why, instead, replacement)
         except (ToolError, OSError):
             return Quarantined(self._show(path), "", why)
+
+    def _replace(self, path: str, why: str, instead: bytes | None, replacement: str) -> Quarantined:
+        aside = self._rename(path)
         if instead is not None:
             try:
                 self._workspace.write_file(self._workspace.locate(_spelled(path)), instead, overwrite=False)
             except ToolError:
                 return Quarantined(self._show(path), aside, why)
         return Quarantined(self._show(path), aside, why, replacement or "nothing")
+
+    @contextmanager
+    def _writable_parent(self, path: str) -> Iterator[None]:
+        """A block in which the folder of a file can be changed by its owner: a program may have forbidden that."""
+        folder, _ = self._workspace.open_parent(self._workspace.locate(_spelled(path)))
+        with folder:
+            status = os.fstat(folder.fd)
+            mode = stat.S_IMODE(status.st_mode)
+            if mode & _CHANGE == _CHANGE or status.st_uid != os.geteuid():
+                yield
+                return
+            own = folder.path_for_child()  # the descriptor may be one that passes through, which fchmod refuses
+            os.chmod(own, mode | _CHANGE)  # noqa: PTH101
+            try:
+                yield
+            finally:
+                os.chmod(own, mode)  # noqa: PTH101
 
     def _rename(self, path: str) -> str:
         target = self._workspace.locate(_spelled(path))

@@ -265,6 +265,15 @@ async def test_step_that_the_person_planned_stays(bash, repository, git):
     assert todo.read_text() == "pick 1234 x\nexec make test\n"
 
 
+async def test_folder_of_the_person_that_is_moved_away_and_copied_back_stays_theirs(bash, root):
+    (root / "mine/sub").mkdir(parents=True)
+    await bash("mv mine away")
+    data = await bash("cp -r away mine; mkdir made; echo x > mine/AGENTS.md")
+    assert put_aside(data) == ["mine/AGENTS.md"]
+    data = await bash("echo x > mine/sub/CLAUDE.md; echo x > made/AGENTS.md")
+    assert put_aside(data) == ["mine/sub/CLAUDE.md"]
+
+
 async def test_link_of_the_person_leads_to_protected_files(bash, root):
     (root / "dotfiles/config").mkdir(parents=True)
     (root / ".config").symlink_to("dotfiles/config")
