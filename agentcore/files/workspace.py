@@ -409,10 +409,23 @@ class Workspace:
         text = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern  # noqa: PTH111
         if "/" not in text.rstrip("/"):
             return {text}
-        if text.startswith("/") and (inside := self._beneath_root(text)) is not None:
+        if text.startswith("/") and (inside := self._inside_of(text)) is not None:
             return {inside, self._beneath_root(_follow_links(text)) or inside}
         linked = (self._beneath_root(_follow_links(f"{os.fsdecode(root.path)}/{text}")) for root in self._roots)
         return {pattern, *filter(None, linked)}
+
+    def _inside_of(self, pattern: str) -> str | None:
+        """An absolute pattern as one relative to its root, to which a link may lead; links inside stay as they are."""
+        if (inside := self._beneath_root(pattern)) is not None:
+            return inside
+        parts = pattern.split("/")
+        for depth in range(2, len(parts) + 1):
+            if any(sign in parts[depth - 1] for sign in "*?["):
+                break
+            if (real := os.path.realpath("/".join(parts[:depth]))) in map(str, self.roots):
+                return self._beneath_root("/".join((real, *parts[depth:])))
+        followed = _follow_links(pattern)
+        return self._beneath_root(followed)  # a link outside leads past the root, into it
 
     def _beneath_root(self, path: str) -> str | None:
         """An absolute path or pattern as one relative to its root; None: it is in none."""

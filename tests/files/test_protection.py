@@ -69,6 +69,20 @@ def test_link_gives_no_way_around(root: Path) -> None:
     assert is_protected(root, "file")
 
 
+def test_absolute_pattern_through_a_link_above_the_root_holds(tmp_path: Path) -> None:
+    real = tmp_path / "real/root"
+    (real / "keys").mkdir(parents=True)
+    (real / "inner").symlink_to("keys")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "direct").symlink_to("real/root/keys")
+    for pattern in ("link/root/keys", "direct", "link/root/k*", "link/root/inner"):
+        with Workspace([real], [str(tmp_path / pattern)]) as workspace:
+            assert workspace.is_protected(workspace.locate("keys/a")), pattern
+            assert not workspace.is_protected(workspace.locate("other")), pattern
+    with Workspace([real], [str(tmp_path / "link/root/inner")]) as workspace:
+        assert workspace.is_protected(workspace.locate("inner"))
+
+
 def test_patterns_of_the_host_hold_too(root: Path) -> None:
     assert is_protected(root, "keys/a")
     assert is_protected(root, "src/a.secret")
