@@ -29,6 +29,11 @@ _LEADING_ROUNDS = 100
 """Looks that follow where configuration leads, each of which finds more."""
 _ROUNDS = 3
 """Looks in one: what a program that goes on does meanwhile is found by the next of these, or by the next look."""
+_MORE_FOLDERS = f"more than {FOLDERS_LOOKED_AT:,} folders, not all of which were looked at"
+_UNSEEN_ADVICE = (
+    "control files that were made there may have an effect. Look for them before you work there, and remove what is "
+    "too much; until then nothing else starts in the sandbox"
+)
 _SHARE = 20
 """Between two looks at running programs is at least so many times what a look takes."""
 
@@ -231,14 +236,16 @@ class ControlFiles:
         try:
             found = await asyncio.to_thread(self._judge_in_thread)
         except TooLargeError:
-            root = str(self._workspace.roots[0])
-            found = [Quarantined(root, "", f"more than {FOLDERS_LOOKED_AT} folders, not all of which were looked at")]
+            found = [self._report_unseen(_MORE_FOLDERS)]
         except (OSError, ValueError) as exc:  # a name or a content that no rule foresees: nothing else begins
-            found = [Quarantined(str(self._workspace.roots[0]), "", f"it could not be looked at: {exc}")]
+            found = [self._report_unseen(f"it could not be looked at: {exc}")]
         for run in self._runs:
             run.quarantined += found
         self._tell(found)
         return found
+
+    def _report_unseen(self, why: str) -> Quarantined:
+        return Quarantined(str(self._workspace.roots[0]), "", why, advice=_UNSEEN_ADVICE)
 
     # -- reporting ---------------------------------------------------------------------------------------------
 
@@ -379,8 +386,14 @@ class ControlFiles:
     def _quarantine(self, spared: frozenset[str]) -> list[Quarantined]:
         quarantined: list[Quarantined] = []
         self._is_settled = False  # until a look finds nothing more
+        is_whole = True
         for _ in range(_ROUNDS):
-            found, entries = self._look(self._known.entries)
+            try:
+                found, entries = self._look(self._known.entries)
+            except TooLargeError:
+                is_whole = False  # what was found goes all the same
+                found = self._tree.found
+                entries = read_entries(found.controls, lambda _: None)
             self._known.follow(found)
             judge = Judge(
                 self._known,
@@ -391,14 +404,17 @@ class ControlFiles:
                 is_held=self._is_held,
             )
             verdicts = [each for each in judge.verdicts() if not is_below(each.path, spared)]
-            if not verdicts:
+            if not verdicts and is_whole:
                 self._take(found, entries)
                 self._is_settled = True
+            if not verdicts:
                 break
             for verdict in verdicts:
                 moved = self._mover.quarantine(verdict.path, verdict.why, verdict.instead, verdict.replacement)
                 _log_warning("control_file_quarantined", path=moved.path, aside=moved.aside, why=moved.why)
                 quarantined.append(moved)
+        if not is_whole:
+            quarantined.append(self._report_unseen(_MORE_FOLDERS))
         return quarantined
 
     def _restore(self) -> list[Quarantined]:

@@ -24,12 +24,14 @@ class Quarantined:
         aside: Where it is now, or a copy of it; empty: it could not be moved.
         why: What would have come of it.
         instead: What is in its place now.
+        advice: What a person should do where it could not be moved, as part of a sentence.
     """
 
     path: str
     aside: str
     why: str
     instead: str = "nothing"
+    advice: str = "remove it by hand"
 
     def to_json(self) -> dict[str, Any]:
         """It for programs."""
@@ -37,7 +39,7 @@ class Quarantined:
 
     def __str__(self) -> str:
         if not self.aside:
-            return f"{self.path} ({self.why}) could not be quarantined: remove it by hand."
+            return f"{self.path} ({self.why}) could not be quarantined: {self.advice}."
         return f"{self.path} ({self.why}) was quarantined as {self.aside}; in its place is {self.instead}."
 
 

@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -129,7 +130,7 @@ class Tree:
         roots = [str(root) for root in workspace.roots]
         self._roots = tuple(root for root in roots if not any(root.startswith(f"{other}/") for other in roots))
         self._found = Found()
-        self._led: frozenset[str] = frozenset()
+        self._led: Mapping[str, Kind] = {}
         self._left_closed: Collection[str] | None = None
         self._watch: FolderWatch | None = None
         self._mounts: tuple[str, ...] = ()
@@ -158,8 +159,8 @@ class Tree:
         found = self._found
         self._left_closed = left_closed
         changed = self._read_changed()
-        other_roles = self._led.symmetric_difference(led)
-        self._led = frozenset(led)
+        other_roles = self._led.keys() ^ led.keys()
+        self._led = dict(led)
         is_complete, self._is_complete = self._is_complete, False
         if is_complete and changed is not None:
             self._update({*changed, *found.closed, *other_roles.intersection(found.folders)})
@@ -168,6 +169,11 @@ class Tree:
         self._is_complete = True
         self._has_forgotten = False
         return replace(found, controls=self._with_led(led)) if led else found
+
+    @property
+    def found(self) -> Found:
+        """What the last look has found, also one that ended with `TooLargeError`."""
+        return replace(self._found, controls=self._with_led(self._led))
 
     def settle(self) -> None:
         """Compare later looks with what there is now."""
@@ -296,16 +302,18 @@ class Tree:
         """
         found = self._found
         there: set[str] = set()
-        while ahead:
-            path, given = ahead.pop()
+        # what counts and what lies near the roots first: a program that makes very many folders hides nothing there
+        waiting = deque(ahead)
+        while waiting:
+            path, given = waiting.popleft()
             listed = self._list_again(path, given, None if is_fresh else found.folders.get(path))
             if listed is None:
                 continue
             there.add(path)
             if len(there) > room:
                 raise TooLargeError
-            if listed.folders:
-                ahead += listed.folders
+            waiting.extend(each for each in listed.folders if each[1] == "plain")
+            waiting.extendleft(each for each in listed.folders if each[1] != "plain")
         return there
 
     def _list_again(self, path: str, given: str, known: Listed | None) -> Listed | None:

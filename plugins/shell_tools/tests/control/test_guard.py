@@ -362,15 +362,19 @@ async def test_next_server_looks_at_what_the_last_one_could_not(tmp_path, root):
 
 
 @pytest.mark.in_server("makes a bound of the module's code another one")
-async def test_tree_that_is_too_large_is_refused_before_a_command_runs(start, root, monkeypatch):
+async def test_tree_that_is_too_large_is_judged_as_far_as_it_was_seen_and_refuses_more(start, root, monkeypatch, text):
     monkeypatch.setattr("agentcore.supervision.control.guard.FOLDERS_LOOKED_AT", 3)
     host = await start()
-    result = await host.call("bash", command="mkdir 1 2 3 4")
-    assert "not all of which were looked at" in result.data["put_aside"][0]["why"]
+    result = await host.call("bash", command="mkdir 1 2 3 4; echo x > .envrc; mkdir .vscode; echo x > .vscode/x")
+    *judged, unseen = result.data["put_aside"]
+    assert sorted(each["path"] for each in judged) == [".envrc", ".vscode"]
+    assert "not all of which were looked at" in unseen["why"]
+    assert "nothing else starts in the sandbox" in text(result)
+    assert not (root / ".envrc").exists()
     error = (await host.outcome("bash", {"command": "true"})).error
     assert error.type == "workspace_too_large"
     assert "workspace.roots" in error.message
-    assert len(list(root.iterdir())) == 4
+    assert len(list(root.iterdir())) == 6
 
 
 @pytest.mark.in_server("has the system refuse something in its own process")
