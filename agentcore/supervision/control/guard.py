@@ -19,7 +19,13 @@ from agentcore.supervision.control.entry import Entry, read_entries
 from agentcore.supervision.control.holding import Hold, is_below, plan_hold
 from agentcore.supervision.control.judge import Judge, Known
 from agentcore.supervision.control.leading import GlobalConfig, leads
-from agentcore.supervision.control.limits import FOLDERS_LOOKED_AT, LAST_LOOK_S, LOOK_SECONDS, REPORTED_KEPT
+from agentcore.supervision.control.limits import (
+    FOLDERS_LOOKED_AT,
+    LAST_LOOK_S,
+    LONGEST_PAUSE_S,
+    LOOK_SECONDS,
+    REPORTED_KEPT,
+)
 from agentcore.supervision.control.quarantine import Mover, Quarantined
 from agentcore.supervision.control.tree import Found, Kind, TooLargeError, Tree
 from agentcore.supervision.sandbox.sandbox import Confinement
@@ -35,7 +41,12 @@ _UNSEEN_ADVICE = (
     "too much; until then nothing else starts in the sandbox"
 )
 _SHARE = 20
-"""Between two looks at running programs is at least so many times what a look takes."""
+"""Between two looks at running programs is at least so many times what a look takes, up to the longest pause."""
+
+
+def choose_pause(look_s: float) -> float:
+    """The seconds until the next look at running programs, after one that took so long."""
+    return min(max(LOOK_SECONDS, _SHARE * look_s), LONGEST_PAUSE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +220,10 @@ class ControlFiles:
         while True:
             await asyncio.sleep(pause_s)
             if self._runs:
-                began = loop.time()
                 async with self._turn:
+                    began = loop.time()
                     await self._judge()
-                pause_s = max(LOOK_SECONDS, _SHARE * (loop.time() - began))
+                    pause_s = choose_pause(loop.time() - began)
 
     async def _settle(self, confinement: Confinement) -> None:
         """See that nothing is there that no earlier program may have left, and trust the rest.

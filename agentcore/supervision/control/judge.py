@@ -133,6 +133,7 @@ class Judge:
             "way": self._way,
             "steps": self._steps,
         }
+        self._holding_trusted: set[str] = set()
         self._trusted = {
             (entry.kind, os.path.basename(path), entry.digest): entry  # noqa: PTH119
             for path, entry in known.entries.items()
@@ -142,8 +143,10 @@ class Judge:
     def verdicts(self) -> list[Verdict]:
         """All that has to go, each folder and file once."""
         found: dict[str, Verdict] = {}
+        trusted = {path for path, entry in self._entries.items() if self._is_trusted(path, entry)}
+        self._holding_trusted = {above for path in trusted for above in upwards(os.path.dirname(path))}  # noqa: PTH120
         for path, entry in sorted(self._entries.items()):
-            if self._is_trusted(path, entry):
+            if path in trusted:
                 continue
             verdict = self._by_kind[entry.kind](path, entry)
             if verdict is not None and not is_below(verdict.path, found):
@@ -182,8 +185,7 @@ class Judge:
         """Whether a folder of nothing but control files is new, and nothing in it is trusted."""
         if folder not in self._found.guarded or self._found.was(folder) is not None:
             return False
-        inside = ((path, entry) for path, entry in self._entries.items() if path.startswith(f"{folder}/"))
-        return not any(self._is_trusted(path, entry) for path, entry in inside)
+        return folder not in self._holding_trusted
 
     def _redirect(self, path: str, entry: Entry) -> Verdict | None:
         if entry.real_paths and entry.real_paths[0] in self._found.git:

@@ -10,7 +10,10 @@ GONE_REMEMBERED = 5000
 """Folders of the person that programs have moved away or removed; beyond that no new folder counts as made by one."""
 
 LOOK_SECONDS = 2.0
-"""Between two looks while a confined program runs."""
+"""Between two looks while a confined program runs, where a look takes little of that."""
+
+LONGEST_PAUSE_S = 15.0
+"""Between two looks, however long one takes: a program that makes them slow gains no more time than that."""
 
 LAST_LOOK_S = 5.0
 """How long a module waits for the looks at its last programs when it stops."""

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from secrets import randbelow
 from typing import Any
 
 from agentcore.errors import ToolError
@@ -12,6 +13,8 @@ from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.names import aside_name
 
 _ATTEMPTS = 100
+_RANDOM_NUMBERS = 10**12
+"""A program may have taken the first names; these it cannot guess."""
 _CHANGE = stat.S_IWUSR | stat.S_IXUSR
 
 
@@ -105,9 +108,10 @@ class Mover:
     def _rename(self, path: str) -> str:
         target = self._workspace.locate(_spelled(path))
         folder, target = self._workspace.open_parent(target)
+        numbers = (*range(1, _ATTEMPTS + 1), *(_ATTEMPTS + randbelow(_RANDOM_NUMBERS) for _ in range(_ATTEMPTS)))
         with folder:
             name = target.name.decode("utf-8", "surrogateescape")
-            for number in range(1, _ATTEMPTS + 1):
+            for number in numbers:
                 aside = aside_name(name, number)
                 try:
                     folder.rename(target.name, folder, aside.encode("utf-8", "surrogateescape"), overwrite=False)

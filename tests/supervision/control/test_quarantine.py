@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.names import aside_name
 from agentcore.supervision.control.quarantine import Mover
 
 pytestmark = pytest.mark.spec("S2")
@@ -63,3 +64,13 @@ def test_file_with_the_longest_name_is_moved(workspace: Workspace, letter: str) 
     assert not again.exists()
     again.write_text("{}")
     assert Mover(workspace).quarantine(str(again), "why", None).aside.endswith(".agentcore-aside-2")
+
+
+def test_file_is_moved_where_a_program_has_taken_the_names_for_it(workspace: Workspace) -> None:
+    planted = workspace.roots[0] / ".envrc"
+    planted.write_text("evil")
+    for number in range(1, 200):
+        (workspace.roots[0] / aside_name(".envrc", number)).touch()
+    moved = Mover(workspace).quarantine(str(planted), "why", None)
+    assert (workspace.roots[0] / moved.aside).read_text() == "evil"
+    assert not planted.exists()
