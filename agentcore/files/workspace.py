@@ -12,6 +12,7 @@ from typing import Self, TypeAlias
 from agentcore.errors import ToolError
 from agentcore.files import folder, open_file, place
 from agentcore.files.errors import file_error, file_errors
+from agentcore.files.git_leads import read_leads
 from agentcore.files.names import read_name, show_name
 from agentcore.files.place import Root, components, split_absolute
 from agentcore.files.protection import (
@@ -27,6 +28,11 @@ from agentcore.files.resolver import Resolver
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
 _TREE_LIMIT = 20_000
+
+
+_CONFIGS_READ = 20
+_CONFIG_BYTES = 256 * 1024
+"""Of a repository's configuration, at most so many files that include others, and so much of each."""
 
 
 class Workspace:
@@ -314,6 +320,8 @@ class Workspace:
             paths = self._paths_of(place)
         if any(self._covers(path) for path in paths):
             return True
+        if any(self._is_led_to(path, holds=holding is not None) for path in paths):
+            return True
         return holding is not None and any(self._holds_protected(holding, path) for path in paths)
 
     def resolve_protected(self) -> bool:
@@ -371,6 +379,48 @@ class Workspace:
                 if is_repository(marks | ({name} & REPOSITORY_MARKS)):
                     return True
         return False
+
+    def _is_led_to(self, path: bytes, *, holds: bool) -> bool:
+        """Whether the configuration of a repository above a path has git run or obey what is there.
+
+        Args:
+            holds: Whether what is below the path counts as well.
+        """
+        inside = split_absolute(self._roots, components(path))
+        if inside is None:
+            return False
+        root, parts = inside
+        for depth in range(len(parts)):
+            for lead in self._leads_of(place.Place(root, parts[:depth])):
+                if f"{os.fsdecode(path)}/".startswith(f"{lead}/"):
+                    return True
+                if holds and lead.startswith(f"{os.fsdecode(path)}/"):
+                    return True
+        return False
+
+    def _leads_of(self, top: Place) -> set[str]:
+        """The real paths of hooks and further configuration that the repository in a folder names."""
+        folder = os.path.join(os.fsdecode(top.root.path), *map(os.fsdecode, top.parts))  # noqa: PTH118
+        ahead = [f"{folder}/.git/config", f"{folder}/.git/config.worktree"]
+        found: set[str] = set()
+        for _ in range(_CONFIGS_READ):
+            if not ahead:
+                break
+            path = ahead.pop(0)
+            hooks, included = read_leads(self._read_text(path))
+            found |= {os.path.realpath(os.path.join(folder, name)) for name in hooks}  # noqa: PTH118
+            files = {os.path.realpath(os.path.join(os.path.dirname(path), name)) for name in included}  # noqa: PTH118, PTH120
+            ahead += sorted(files - found)
+            found |= files
+        return found
+
+    def _read_text(self, path: str) -> str:
+        """The beginning of a file inside the roots; empty where it cannot be read."""
+        try:
+            with self.open_file(self.locate(show_name(os.fsencode(path)))) as file:
+                return os.read(file.fd, _CONFIG_BYTES).decode("utf-8", "surrogateescape")
+        except (ToolError, OSError):
+            return ""
 
     def _is_modules_folder(self, root: Root, parts: tuple[bytes, ...], texts: Sequence[str]) -> bool:
         for depth, text in enumerate(texts):

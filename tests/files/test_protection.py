@@ -83,6 +83,23 @@ def test_absolute_pattern_through_a_link_above_the_root_holds(tmp_path: Path) ->
         assert workspace.is_protected(workspace.locate("inner"))
 
 
+@pytest.mark.spec("S2")
+def test_hooks_and_configuration_that_a_repository_names_are_protected(root: Path) -> None:
+    for path in ("scripts/hooks/pre-commit", "more.inc", "deep.inc"):
+        assert not is_protected(root, path)
+    (root / ".git/config").write_text("[core]\n\thooksPath = scripts/hooks\n[include] path = ../more.inc\n")
+    (root / "more.inc").write_text('[includeIf "gitdir:x"]\n\tpath = "deep.inc"\n')
+    for path in ("scripts/hooks/pre-commit", "scripts/hooks", "more.inc", "deep.inc"):
+        assert is_protected(root, path), path
+    (root / "src/.git").mkdir()
+    (root / "src/.git/config").write_text("[core]\n\thooksPath =\n")
+    for path in ("scripts/other", "src/hooks/x"):
+        assert not is_protected(root, path), path
+    with Workspace([root]) as workspace:
+        scripts = workspace.locate("scripts")
+        assert workspace.is_protected(scripts, holding=scripts)
+
+
 def test_patterns_of_the_host_hold_too(root: Path) -> None:
     assert is_protected(root, "keys/a")
     assert is_protected(root, "src/a.secret")
