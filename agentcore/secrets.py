@@ -14,8 +14,11 @@ from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import lru_cache
+from types import NoneType
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
+
+from agentcore.encoding import to_json
 
 MASK = "•••"
 """Shown in place of a secret."""
@@ -210,12 +213,18 @@ def secrets_inside(text: str) -> list[SecretSpan]:
 
 
 def masked(value: Any) -> Any:
-    """A JSON value with whatever stands under a secret's name masked; what is empty stays."""
+    """A JSON value, or tuples of such, with whatever stands under a secret's name masked; what is empty stays."""
     if isinstance(value, dict):
-        return {key: MASK if is_secret_value(key, part) else masked(part) for key, part in value.items()}
+        return {key: MASK if _is_named_secret(key, part) else masked(part) for key, part in value.items()}
     if isinstance(value, list):
         return [masked(part) for part in value]
+    if isinstance(value, tuple):
+        return tuple([masked(part) for part in value])
     return value
+
+
+def _is_named_secret(key: Any, value: Any) -> bool:
+    return isinstance(key, str) and is_secret_value(key, value)
 
 
 def masked_json(text: str, limit_chars: int) -> str:
@@ -354,24 +363,47 @@ def holds_secret(text: str) -> bool:
 
 
 def without_known_inside(value: Any) -> Any:
-    """A JSON value, or a tuple of such, with a mask in place of each secret that is in use now, wherever it stands."""
-    if not _longest_first:
+    """A value with a mask in place of each secret that is in use now, at any depth and in the keys of mappings.
+
+    Another object that would show a secret, such as an exception, is replaced by its masked description.
+    """
+    if not _longest_first or isinstance(value, int | float | NoneType):
         return value
     if isinstance(value, str):
         return without_known(value)
     if isinstance(value, dict):
         return {without_known_inside(key): without_known_inside(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)([without_known_inside(part) for part in value])
+    for kind in (list, tuple, frozenset, set):
+        if isinstance(value, kind):  # not the value's own class: named tuples are made otherwise
+            return kind([without_known_inside(part) for part in value])
+    return _without_known_described(value)
+
+
+def _without_known_described(value: Any) -> Any:
+    """Bytes without secrets; an object of another class, or its masked description where that would show a secret."""
+    if isinstance(value, bytes | bytearray):
+        return without_known(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    for describe in (_as_json, repr):
+        try:
+            shown = describe(value)
+        except Exception:  # noqa: BLE001 - a foreign class may raise whatever it likes, and a log line has to be written
+            return f"<{type(value).__name__}>"
+        if without_known(shown) != shown:
+            return without_known(shown)
     return value
+
+
+def _as_json(value: Any) -> str:
+    return to_json(value).decode("utf-8", "replace")
 
 
 def mask_line(line: MutableMapping[str, Any]) -> None:
     """Put `MASK` in place of what stands under a secret's name in a log line, and of each secret that is in use."""
-    if _longest_first:
-        for key, value in line.items():
-            if isinstance(value, str | dict | list):
-                line[key] = without_known_inside(value)
+    for key, value in line.items():
+        if key == "exc_info" or isinstance(value, int | float | NoneType):
+            continue  # an exception in hand is written, and masked, as a traceback
+        known = without_known_inside(value)
+        line[key] = known if isinstance(known, str) else masked(known)
     if line.keys() <= _harmless:
         return
     for key in line:

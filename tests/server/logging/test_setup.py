@@ -6,10 +6,12 @@ import logging
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import pytest
 import structlog
 
+from agentcore.secrets import MASK, keep_masked
 from agentcore.server.logging.setup import configure_logging, keep_log, log_to_file_only
 
 
@@ -55,6 +57,48 @@ def test_value_under_a_secret_name_is_masked(configured, key, is_terminal):
     structlog.get_logger("b").warning("shown", **{key: "hunter2", "status_code": 3})
     assert "hunter2" not in stream.getvalue()
     assert "3" in stream.getvalue()
+
+
+SHOWN_AS = {
+    "an exception": ValueError,
+    "a tuple": lambda secret: (1, secret),
+    "a set": lambda secret: {secret},
+    "bytes": lambda secret: f"x {secret}".encode(),
+    "a key": lambda secret: {secret: 1},
+    "bytes in a key in a list": lambda secret: [{secret.encode(): 1}],
+    "an object": lambda secret: SimpleNamespace(at=secret),
+    "an exception in a tuple": lambda secret: (OSError(2, secret),),
+    "a named part": lambda secret: {"server": ({"password": "short", "at": secret},)},
+}
+
+
+@pytest.mark.parametrize("shape", SHOWN_AS)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_secret_in_use_is_masked_in_values_of_each_type(configured, shape, is_terminal, tmp_path):
+    stream = configured(is_terminal=is_terminal)
+    secret = "s3cret-of-a-module"
+    forget = keep_masked([secret])
+    with keep_log(tmp_path):
+        structlog.get_logger("c").warning("shown", value=SHOWN_AS[shape](secret), plain=(1, "plain-part"))
+    forget()
+    kept = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+    for text in (stream.getvalue(), kept):
+        assert "plain-part" in text
+        assert MASK in text or json.dumps(MASK)[1:-1] in text or repr(MASK.encode())[2:-1] in text
+        assert secret not in text
+        assert "short" not in text
+
+
+def test_object_that_cannot_be_described_loses_no_line(configured):
+    class Broken:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    stream = configured()
+    forget = keep_masked(["s3cret-of-a-module"])
+    structlog.get_logger("d").warning("shown", value=Broken())
+    forget()
+    assert "Broken" in stream.getvalue()
 
 
 def test_bound_values_and_tracebacks_are_in_the_line(configured):
