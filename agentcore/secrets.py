@@ -88,7 +88,13 @@ _HEADER = re.compile(
 )
 _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>.+))?", re.DOTALL)
 _SCHEME = re.compile(r"(?P<name>Bearer|Basic|Token)\s+(?P<value>[^\s]{8,})", re.IGNORECASE)
-_PARAMETER = re.compile(r"[?&;](?P<name>[^=&#?;\s]{1,100})=(?P<value>[^&#\s\"']+)")
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.+)", re.DOTALL)
+_PASSWORD = re.compile(
+    r"(?:(?<=://)[^/\s:@]*|\A[^/\s:@]+):(?P<value>[^/\s@]+)@(?=[^/\s@]+(?:\.[a-z]|:[0-9])|localhost|\[)"
+    r"|(?<=://)(?P<user>[^/\s:@]{16,})@",
+    re.IGNORECASE,
+)
+_PARAMETER = re.compile(r"[#?&;](?P<name>[^=&#?;\s]{1,100})=(?P<value>[^&#\s\"']+)")
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -191,7 +197,7 @@ class SecretSpan(NamedTuple):
 
 
 def secrets_inside(text: str) -> list[SecretSpan]:
-    """The secrets that a text of a configuration has inside: keys in the query of an address, a header, a bearer token.
+    """The secrets that a text of a configuration has inside: in an address, with or without its scheme, in a header.
 
     References such as `${secret:NAME}` and masks are none.
     """
@@ -200,13 +206,15 @@ def secrets_inside(text: str) -> list[SecretSpan]:
         found = [SecretSpan(*header.span("value"), header["name"])]
     elif scheme is not None:
         found = [SecretSpan(*scheme.span("value"), scheme["name"])]
-    elif "://" in text:
+    elif "://" in text or _PASSWORD.match(text) or "?" in text or "#" in text:
         named = ((each, unquote(each["name"])) for each in _PARAMETER.finditer(text))
         found = [
             SecretSpan(*each.span("value"), name)
             for each, name in named
             if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
         ]
+        if password := _PASSWORD.search(text):
+            found.insert(0, SecretSpan(*password.span(password.lastgroup or 0), "password"))
     else:
         return []
     return [span for span in found if "${" not in text[span.start : span.end] and text[span.start : span.end] != MASK]
@@ -346,20 +354,72 @@ def is_secret_argument(text: str, before: str = "") -> bool:
     Args:
         before: The argument before it, after which a text may be a secret: `--token`.
     """
+    return bool(secrets_of_argument(text, before))
+
+
+def secrets_of_argument(text: str, before: str = "") -> list[str]:
+    """The secrets in an argument of a command, whatever their length: the values of options, of variables and of JSON.
+
+    References such as `${secret:NAME}` and masks are none.
+
+    Args:
+        before: As for `is_secret_argument`.
+    """
     option = _OPTION.fullmatch(text)
     if option is not None:
-        value = option["value"]
+        name, value = option["name"], option["value"] or ""
     else:
         option = _OPTION.fullmatch(before)
-        value = text if option is not None and option["value"] is None else None
-    if option is not None and value and is_secret_value(option["name"], value, IN_ENVIRONMENT):
-        return "${" not in value and value != MASK
-    return bool(secrets_inside(text))
+        name, value = (option["name"] if option is not None and option["value"] is None else ""), text
+    if value and is_secret_value(name, value, IN_ENVIRONMENT):
+        found = [value]
+    elif variable := _ASSIGNMENT.fullmatch(value):
+        found = secrets_written(variable["name"], variable["value"])
+    elif value.lstrip().startswith(("{", "[")):
+        found = _secrets_of_json(value)
+    else:
+        found = [part[span.start : span.end] for part in {text, value} for span in secrets_inside(part)]
+    return [secret for secret in found if "${" not in secret and secret != MASK]
 
 
-def holds_secret(text: str) -> bool:
-    """True for a text with a secret in it: one that is in use now, a key in an address, a header with a token."""
-    return without_known(text) != text or bool(secrets_inside(text))
+def secrets_written(name: str, value: Any) -> list[str]:
+    """The secrets in a value that is written out in settings, below the name of a variable, a header or a key.
+
+    Args:
+        value: A JSON value. In a list of texts, each one counts as an argument of a command.
+    """
+    if isinstance(value, dict):
+        return [secret for key, part in value.items() for secret in secrets_written(str(key), part)]
+    if isinstance(value, list):
+        items = [part if isinstance(part, str) else "" for part in value]
+        inside = [secret for part in value if not isinstance(part, str) for secret in secrets_written(name, part)]
+        if is_secret_name(name, IN_ENVIRONMENT):
+            return [*filter(None, items), *inside]
+        before = ["", *items]
+        return [secret for at, part in enumerate(items) for secret in secrets_of_argument(part, before[at])] + inside
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+        return []
+    text = str(value)
+    if is_secret_value(name, value, IN_ENVIRONMENT):
+        return [text, *(text[span.start : span.end] for span in secrets_inside(text))]
+    return [text[span.start : span.end] for span in secrets_inside(text)]
+
+
+def _secrets_of_json(text: str) -> list[str]:
+    """What stands under secret names in a text of JSON, at any depth that can be read."""
+    try:
+        return secrets_written("", json.loads(text))
+    except (ValueError, RecursionError):
+        return []
+
+
+def holds_secret(text: str, before: str = "") -> bool:
+    """True for a text with a secret in it: one that is in use now, or one that an argument of a command shows.
+
+    Args:
+        before: As for `is_secret_argument`.
+    """
+    return without_known(text) != text or is_secret_argument(text, before)
 
 
 def without_known_inside(value: Any) -> Any:

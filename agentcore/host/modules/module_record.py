@@ -234,6 +234,10 @@ class ModuleRecord:
         self.secrets += secrets
         self.undo.append(keep_masked(secrets))
 
+    def mask_written(self, secrets: tuple[str, ...]) -> None:
+        """Have secrets masked that its settings say themselves; `secrets` has those alone that are stored elsewhere."""
+        self.undo.append(keep_masked(secrets))
+
     def problems(self) -> list[str]:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()

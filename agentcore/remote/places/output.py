@@ -62,7 +62,7 @@ class _Output:
     def _take_line(self, line: bytes) -> None:
         fields = _log_line(line)
         if fields is None:
-            text = without_known(line.decode("utf-8", "replace").rstrip()[:_LINE_CHARS])
+            text = without_known(line.decode("utf-8", "replace").rstrip())[:_LINE_CHARS]
             if not text:
                 return
             self._words.append(text)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import sys
 from pathlib import Path
 
@@ -64,12 +65,67 @@ async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, 
     assert said.startswith(f"{host.workspace} ")
 
 
+WRITTEN = "s3cret-0123456789-abcdef"
+
+
 @pytest.mark.parametrize(
-    "more", ["--mode=fast", "--api-key=${KEPT_TOKEN:-kept-0123456789}", "--url=https://x.test/?apiKey=tvly-0123456789"]
+    "more",
+    [
+        {"env": {"SOME_KEY": WRITTEN}},
+        {"env": {"PLACE": f"postgres://me:{WRITTEN}@db.test:5432/x"}},
+        {"env": {"OTHER": WRITTEN}},
+        {"args": [f"--token={WRITTEN}"]},
+        {"args": ["--token", WRITTEN]},
+        {"args": ["-e", f"API_KEY={WRITTEN}"]},
+        {"args": ["--config", json.dumps({"a": [{"password": WRITTEN}]})]},
+        {"args": [f"me:{WRITTEN}@db.test/x"]},
+        {"args": [f"db.test/x?api_key={WRITTEN}"]},
+        {"args": [f"https://db.test/#access_token={WRITTEN}"]},
+        {"args": ["--header", f"Authorization: Bearer {WRITTEN}"]},
+    ],
+)
+async def test_a_secret_that_a_block_says_itself_is_masked_in_what_the_server_writes(mount, plain, more):
+    block = plain()
+    host = await mount(block | more | {"args": [*block["args"], *more.get("args", ())]})
+    outcome = await host.outcome("example_die", {"words": f"out of memory: {WRITTEN}"})
+    assert "out of memory: •••" in outcome.error.message
+    # cut in the middle of the secret, of which nothing is left then
+    await until_restarted(host, "example_where")
+    outcome = await host.outcome("example_die", {"words": f"{WRITTEN} {'x' * 1990}"})
+    assert "xxx" in outcome.error.message
+    assert "abcdef" not in outcome.error.message
+
+
+async def test_plain_values_of_a_block_are_not_masked(mount, plain):
+    env = {"MODE": "production", "PLACE": "/var/lib/things", "AT": "https://db.test/things", "LANGUAGE": "en"}
+    host = await mount(plain() | {"env": env})
+    outcome = await host.outcome("example_die", {"words": " ".join(env.values())})
+    assert " ".join(env.values()) in outcome.error.message
+
+
+async def test_half_a_secret_at_the_beginning_of_what_is_kept_is_left_out(mount, plain):
+    host = await mount(plain() | {"env": {"API_KEY": WRITTEN}})
+    await host.outcome("example_die", {"words": f"{WRITTEN} {'x' * (64 * 1024 - 8)}\nthe end"})
+    await until_restarted(host, "example_where")
+    report = await host.host.modules.get("mcp_example").report()
+    assert "abcdef" not in report.log
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "--mode=fast",
+        "--api-key=${KEPT_TOKEN:-kept-0123456789}",
+        "--url=https://x.test/?apiKey=tvly-0123456789",
+        "--token=x1",
+        "--token x1",
+        "-e API_KEY=x1",
+        '--config {"api_key":"x1"}',
+    ],
 )
 async def test_a_secret_in_an_argument_is_warned_of(mount, plain, more):
     block = plain()
-    host = await mount(block | {"args": [*block["args"], more]})
+    host = await mount(block | {"args": [*block["args"], *more.split(" ")]})
     notes = host.host.modules.get("mcp_example").notes
     assert ("secret in args" in notes) is (more != "--mode=fast")
     assert "0123456789" not in str(notes)

@@ -4,7 +4,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from agentcore.api import ToolError
+from agentcore.api import ToolError, mask_secrets
 
 _SAID_CHARS = 4_000
 _PARSING = "Failed to parse "
@@ -16,7 +16,7 @@ def reason_of(error: MCPError | ValidationError) -> str:
     if isinstance(error, MCPError):
         if error.error.code == types.PARSE_ERROR and error.error.message.startswith(_PARSING):
             return f"its answer is no message of MCP (code {types.PARSE_ERROR})"
-        return f"{error.error.message[:_SAID_CHARS]} (code {error.error.code})"
+        return f"{mask_secrets(error.error.message)[:_SAID_CHARS]} (code {error.error.code})"
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return f"its answer is not valid: {where}: {first['msg']}"[:_SAID_CHARS]
@@ -52,7 +52,7 @@ def call_failed(error: Exception, server: str, tool: str, ending: str) -> ToolEr
     if isinstance(error, MCPError):
         message = f"the server {server} refused {tool!r}: {reason_of(error)}"
         return ToolError("server_refused", message, untrusted=True, server=server, code=error.error.code)
-    said = reason_of(error) if isinstance(error, ValidationError) else str(error)[:_SAID_CHARS]
+    said = reason_of(error) if isinstance(error, ValidationError) else mask_secrets(str(error))[:_SAID_CHARS]
     message = f"what the server {server} answered to {tool!r} is no result of a tool: {said}"
     return ToolError("invalid_result", message, untrusted=True, server=server)
 

@@ -12,7 +12,7 @@ from mcp.shared.dispatcher import Dispatcher
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from agentcore.api import ToolError
+from agentcore.api import ToolError, mask_secrets
 from agentcore_mcp_servers.failures import has_ended, reason_of
 
 START_SECONDS = 120.0
@@ -174,4 +174,4 @@ def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
     if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
         # it ended because we have let it go
         message = f"what the server answered to the handshake cannot be used: {said} (it {carrier.ending})"
-    return ToolError("server_not_started", message[:_REASON_CHARS])
+    return ToolError("server_not_started", mask_secrets(message)[:_REASON_CHARS])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import mcp_types as types
 
-from agentcore.api import has_more_json_parts
+from agentcore.api import has_more_json_parts, mask_secrets
 
 Message = types.JSONRPCMessage
 
@@ -71,7 +71,7 @@ class MessageLines:
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            junk = Junk(line[:_JUNK_SHOWN].decode("utf-8", "replace"))
+            junk = Junk(mask_secrets(line[:_HEAD_BYTES].decode("utf-8", "replace"))[:_JUNK_SHOWN])
             return _error_for(line[:_HEAD_BYTES], "what is no message of MCP") or junk
 
 

@@ -29,6 +29,7 @@ from agentcore.api import (
     ToolDefinition,
     ToolError,
     holds_secret,
+    mask_secrets,
 )
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.asked import Asked
@@ -62,6 +63,7 @@ _NEWS_SECONDS = 60.0
 _NEWS_AT_ONCE = 10
 _NEWS_INTERVAL_SECONDS = 10.0
 _SAID = 100
+_SAID_CHARS = 2_000
 _SETTING = "`agentcore.sandbox` in the server's block"
 _ADVICE = (
     "Without it the server reads what you can read, keys included. Once bubblewrap is installed, reload the module"
@@ -181,7 +183,7 @@ class McpServer(Module):
 
         async def tell(progress: float, total: float | None, message: str | None) -> None:
             share = progress / total if total else None
-            ctx.progress(None if share is None else min(max(share, 0.0), 1.0), (message or "")[:500])
+            ctx.progress(None if share is None else min(max(share, 0.0), 1.0), mask_secrets(message or "")[:500])
 
         with self._asked.during(ctx):
             result = await self._server.call(tool.name, args, tell)
@@ -214,7 +216,8 @@ class McpServer(Module):
 
     def _warn_of_secrets(self, runtime: Runtime) -> None:
         """Warn of secrets in arguments: other users of the machine see those in the list of processes."""
-        if any(holds_secret(argument) for argument in self._block.args):
+        args = self._block.args
+        if any(holds_secret(argument, before) for before, argument in zip(("", *args), args, strict=False)):
             said = "an argument of the command holds a secret, which other users of this machine can see"
             runtime.note("secret in args", said, advice=_IN_ENV)
 
@@ -334,8 +337,9 @@ class McpServer(Module):
                 self._note(f"what has changed there is not known: it did not list it within {_NEWS_SECONDS:g} s")
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
-        log.debug("mcp_server_said", module=self._name, level=params.level, said=str(params.data)[:2000])
-        self._said.append(f"[{params.level}] {str(params.data)[:2000]}")
+        said = mask_secrets(str(params.data))[:_SAID_CHARS]
+        log.debug("mcp_server_said", module=self._name, level=params.level, said=said)
+        self._said.append(f"[{params.level}] {said}")
 
     async def _report(self) -> Report:
         assert self._server is not None  # noqa: S101 - the host asks between `init` and `shutdown`
@@ -419,5 +423,5 @@ class McpServer(Module):
 
 
 def _cut(instructions: str) -> str:
-    said = instructions.strip()
+    said = mask_secrets(instructions.strip())
     return said if len(said) <= _INSTRUCTIONS_CHARS else f"{said[: _INSTRUCTIONS_CHARS - 1]}…"

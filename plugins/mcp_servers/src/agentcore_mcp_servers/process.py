@@ -19,6 +19,7 @@ from agentcore.api import (
     Supervisor,
     SupervisorError,
     ToolError,
+    mask_secrets,
 )
 from agentcore_mcp_servers.dispatcher import LineDispatcher
 
@@ -141,13 +142,17 @@ class ServerProcess:
         """The end of what it wrote to its errors."""
         if self._process is None:
             return ""
-        text = self._recording.tracks[0].since().data.decode("utf-8", "replace").strip()
+        # masked before it is cut: half a secret is not recognised
+        text = self.log.strip()
         return text if len(text) <= _STDERR_SHOWN else f"…{text[-_STDERR_SHOWN:]}"
 
     @property
     def log(self) -> str:
-        """What it wrote to its errors, as far as that is kept."""
-        return self._recording.tracks[0].since().data.decode("utf-8", "replace")
+        """What it wrote to its errors, as far as that is kept, with secrets masked."""
+        excerpt = self._recording.tracks[0].since()
+        text = excerpt.data.decode("utf-8", "replace")
+        # of a line whose beginning is gone, half a secret may be left
+        return mask_secrets(_without_cut_line(text) if excerpt.start.offset else text)
 
     async def _start(self, dispatcher: LineDispatcher) -> None:
         command = self._launch.argv[0]
@@ -219,6 +224,12 @@ class _Output(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._dispatcher.end()
+
+
+def _without_cut_line(text: str) -> str:
+    """A text without its first line; without its first word, where it is one line."""
+    parts = text.split("\n", 1) if "\n" in text.strip() else text.split(None, 1)
+    return parts[-1] if len(parts) > 1 else ""
 
 
 def _find(command: str, path: str | None) -> str | None:

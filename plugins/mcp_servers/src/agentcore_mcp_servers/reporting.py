@@ -5,7 +5,7 @@ from typing import Any
 
 import mcp_types as types
 
-from agentcore.api import Report, ToolError
+from agentcore.api import Report, ToolError, mask_secrets
 from agentcore_mcp_servers.server import Server
 
 _FACT_CHARS = 300
@@ -25,7 +25,8 @@ async def report_of(server: Server, original_names: Mapping[str, str], log: str,
     facts |= await _counts("prompts", can.prompts, server.list_prompts)
     facts |= await _counts("resources", can.resources, server.list_resources)
     text = "\n".join(part for part in (log, *said) if part)
-    return Report({name: value[:_FACT_CHARS] for name, value in facts.items()}, text[-_LOG_CHARS:], original_names)
+    shown = {name: mask_secrets(value)[:_FACT_CHARS] for name, value in facts.items()}
+    return Report(shown, text[-_LOG_CHARS:], original_names)
 
 
 async def _counts(

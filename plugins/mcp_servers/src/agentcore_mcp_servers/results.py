@@ -5,7 +5,17 @@ from base64 import b64decode
 
 import mcp_types as types
 
-from agentcore.api import ArtifactLink, Artifacts, Audio, EmbeddedResource, Image, Text, ToolError, ToolResult
+from agentcore.api import (
+    ArtifactLink,
+    Artifacts,
+    Audio,
+    EmbeddedResource,
+    Image,
+    Text,
+    ToolError,
+    ToolResult,
+    mask_secrets,
+)
 from agentcore_mcp_servers.listed import BLOCKS
 
 ContentBlock = Text | Image | Audio | EmbeddedResource | ArtifactLink
@@ -36,7 +46,7 @@ async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolR
 
 def _failure(result: types.CallToolResult) -> ToolError:
     said = "\n".join(block.text for block in result.content if isinstance(block, types.TextContent)).strip()
-    return ToolError("tool_failed", said[:_ERROR_CHARS] or _SAYS_NOTHING, untrusted=True)
+    return ToolError("tool_failed", mask_secrets(said)[:_ERROR_CHARS] or _SAYS_NOTHING, untrusted=True)
 
 
 async def block_of(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:

@@ -1,0 +1,30 @@
+"""Secrets that are written out in settings, where a reference such as `${secret:NAME}` should be."""
+
+import re
+from typing import Any
+
+from agentcore.config.families import SECRET_PARTS
+from agentcore.config.fields import Model, secrets_in
+from agentcore.secrets import secrets_written
+
+_PLAIN = re.compile(
+    r"[+-]?[0-9.]{1,9}"  # a number
+    r"|[a-z]+(?:[-_./, ][a-z*]+)*"  # words, types, names of hosts
+    r"|\.{0,2}/[^:@?#]*|~/[^:@?#]*"  # paths
+    r"|https?://[^@?#]*",
+    re.IGNORECASE,
+)
+"""What a program is given that is no secret under a name that does not tell of one."""
+
+
+def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
+    """The secrets in a module's settings, to be masked in what it says.
+
+    A value counts where its name or its form tells of a secret. Below `env` and `headers`, and where the model
+    declares a secret, everything counts but numbers, words, paths and addresses without a key.
+    """
+    found = dict.fromkeys(secrets_written("", values))
+    handed_on = [values.get(part) for part in SECRET_PARTS] if isinstance(values, dict) else []
+    texts = [text for part in handed_on if isinstance(part, dict) for text in part.values() if isinstance(text, str)]
+    declared = () if model is None else sorted(secrets_in(model, values))
+    return tuple(found | dict.fromkeys(text for text in (*texts, *declared) if not _PLAIN.fullmatch(text)))
