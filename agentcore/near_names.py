@@ -1,9 +1,23 @@
 """Which known name was probably meant by one that nobody knows."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+
+NAME_CHARS = 200
+"""A longer text is no misspelled name: comparing costs its length times the number of known names."""
 
 _MOST = 3
+
+
+def closest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is spelled most alike; None: there is none."""
+    return next(iter(_alike(name, known, 1)), None)
+
+
+def _alike(name: str, known: Iterable[str], most: int) -> list[str]:
+    if len(name) > NAME_CHARS:
+        return []
+    return difflib.get_close_matches(name, [each for each in known if len(each) <= NAME_CHARS], n=most)
 
 
 def near_names(name: str, known: Collection[str]) -> list[str]:
@@ -13,8 +27,10 @@ def near_names(name: str, known: Collection[str]) -> list[str]:
         name: As it was written.
         known: The names there are.
     """
+    if len(name) > NAME_CHARS:
+        return []
     lowered = name.lower().replace("-", "_")
-    alike = difflib.get_close_matches(lowered, known, n=_MOST)
+    alike = _alike(lowered, known, _MOST)
     # `click` is far from `browser_click` by its letters, and still is what was meant
     holding = [each for each in known if lowered and lowered in each.split("_")]
     return list(dict.fromkeys([*alike, *holding]))[:_MOST]
@@ -23,4 +39,9 @@ def near_names(name: str, known: Collection[str]) -> list[str]:
 def unknown_name(kind: str, name: str, near: list[str]) -> str:
     """The sentence about a name that nobody knows: `there is no tool 'reed'; did you mean 'read'?`."""
     meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"there is no {kind} {name!r}{meant}"
+    return f"there is no {kind} {shown_name(name)!r}{meant}"
+
+
+def shown_name(name: str) -> str:
+    """A name as errors show it: cut where it is too long for one."""
+    return name if len(name) <= NAME_CHARS else f"{name[:NAME_CHARS]}…"

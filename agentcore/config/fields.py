@@ -1,6 +1,5 @@
 """What a pydantic model says about keys: which there are, which model is inside, which hold secrets."""
 
-import difflib
 import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,6 +7,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Secret, SecretBytes, SecretStr
 from pydantic.fields import FieldInfo
+
+from agentcore.near_names import closest_name
 
 Model = type[BaseModel]
 
@@ -39,8 +40,7 @@ def takes_only_text(model: Model | None, key: str) -> bool:
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant."""
-    close = difflib.get_close_matches(word.lower(), known, n=1)
-    return close[0] if close else None
+    return closest_name(word.lower(), known)
 
 
 def secrets_in(model: Model, values: Any) -> set[str]:

@@ -16,7 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.host.modules import RegisteredTool, ToolRegistry
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri
-from agentcore.near_names import near_names, unknown_name
+from agentcore.near_names import near_names, shown_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 CALL_TOOL = "call_tool"
@@ -96,7 +96,7 @@ class Catalog:
         if name not in tools:
             self._registry.get(name)  # tells a tool that is away from one that never was
         near = near_names(name, own)
-        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shown_name(name), near=near)
 
     def view(self, caller: Caller, uri: str) -> str:
         """The document behind the address of a view.

@@ -1,6 +1,5 @@
 """JSON Schemas from outside, compiled: without a look at other documents, with patterns that match in linear time."""
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from agentcore.bounds import (
     VALIDATION_STEPS,
 )
 from agentcore.host.modules.schema_work import SchemaWork, follow_reference, item_of
+from agentcore.near_names import closest_name
 
 Validate = Callable[[Any], list[dict[str, str]]]
 """Gives what is wrong with a value, as `{path, message}`; nothing: all is right."""
@@ -71,8 +71,8 @@ def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed her
 
 def say_unknown(name: str, known: Iterable[str], unknown: str) -> str:
     """What is said of a key that there is not, with the one that may have been meant."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"{unknown}; did you mean {near[0]!r}?" if near else unknown
+    near = closest_name(name, known)
+    return unknown if near is None else f"{unknown}; did you mean {near!r}?"
 
 
 def check_cost(schema: dict[str, Any]) -> int:

@@ -13,7 +13,7 @@ from agentcore.errors import ToolError
 from agentcore.host.declarations.hosted_names import host_in, is_member, name_for_people, pool_of
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator, or_left_to_place
-from agentcore.near_names import near_names, unknown_name
+from agentcore.near_names import near_names, shown_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 
@@ -283,7 +283,7 @@ class ToolRegistry:
             )
             raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
         near = near_names(name, self.tools_at(host))
-        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shown_name(name), near=near)
 
     def where(self, name: str) -> list[str]:
         """Where a tool can be called: hosts and pools by name, and the server as an empty name."""

@@ -11,6 +11,7 @@ from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.containment.tool_errors import plain_error
 from agentcore.host.modules.json_schema import compile_schema, path_of, say_unknown
+from agentcore.near_names import shown_name
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
 CheckResult = Callable[[bytes, bool], None]
@@ -90,11 +91,19 @@ def validator_of(definition: ToolDefinition) -> Validate:
         try:
             values: dict[str, Any] = validate_python(arguments).__dict__
         except ValidationError as exc:
+            found = exc.errors(include_url=False, include_context=False, include_input=False)
+            # near names are looked up only for the errors that are shown: a caller may send any number of unknown keys
             errors = [
-                {"path": path_of(error["loc"]), "message": _say(error["type"], error["msg"], error["loc"], known)}
-                for error in exc.errors(include_url=False, include_context=False, include_input=False)
+                {
+                    "path": shown_name(path_of(error["loc"])),
+                    "message": _say(error["type"], error["msg"], error["loc"], known),
+                }
+                # near names are looked up for those that are named alone: a caller may send any number of unknown keys
+                for error in exc.errors(include_url=False, include_context=False, include_input=False)[
+                    :VALIDATION_ERRORS
+                ]
             ]
-            raise invalid_arguments(definition.name, definition.input_schema, errors) from None
+            raise invalid_arguments(definition.name, definition.input_schema, errors, len(found)) from None
         except ToolError as exc:  # of a validator of the module's own
             raise plain_error(exc) from exc
         return values
@@ -116,10 +125,17 @@ def _by_schema(definition: ToolDefinition) -> Validate:
     return validate
 
 
-def invalid_arguments(tool: str, schema: dict[str, Any], errors: list[dict[str, str]]) -> ToolError:
-    """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`."""
-    problems = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
-    more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as are shown
+def invalid_arguments(
+    tool: str, schema: dict[str, Any], errors: list[dict[str, str]], count: int | None = None
+) -> ToolError:
+    """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`.
+
+    Args:
+        count: How many there are, where `errors` are the first ones.
+    """
+    count = len(errors) if count is None else count
+    problems = "; ".join(f"{shown_name(error['path'] or 'arguments')}: {error['message']}" for error in errors[:3])
+    more = f" (and {count - 3} more)" if count > 3 else ""  # noqa: PLR2004 - as many as are shown
     said = f"{tool} was not called: {problems}{more}"
     return ToolError(
         "invalid_arguments",
