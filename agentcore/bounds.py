@@ -42,6 +42,12 @@ CLIENT_CALLS_IN_FLIGHT = 32
 MCP_WAIT_SECONDS = 50.0
 """How long a call over MCP stays open while a person is asked: many clients give up after 60 s."""
 
+CLIENT_RESULTS_KEPT = 256
+"""Results of one client over MCP that wait for an equal call after its connection was lost."""
+
+CLIENT_RESULTS_KEPT_BYTES = 16 * 1024 * 1024
+"""Their size together; of more, the oldest are dropped, and their calls sent again get an error."""
+
 CALL_NESTING = 8
 """Tools that call tools that call tools."""
 

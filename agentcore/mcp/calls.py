@@ -7,12 +7,12 @@ first any more, the two are one: asked once, run once.
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from mcp_types import RequestId
 
-from agentcore.bounds import MCP_WAIT_SECONDS
+from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
@@ -28,6 +28,9 @@ RESULT_KEPT_SECONDS = 120.0
 """How long the result of a call is kept whose client went away while it ran."""
 
 _TELL_SECONDS = 10.0
+
+_DATA_FACTOR = 4
+"""How much more room values take than their JSON text, of which both are kept."""
 
 
 class _Key(NamedTuple):
@@ -79,6 +82,17 @@ class _Left:
     key: _Key
     work: asyncio.Task[CallOutcome]
     request_ids: frozenset[RequestId]
+
+    def size_bytes(self) -> int:
+        """The size of the result, once there is one."""
+        if not self.work.done() or self.work.cancelled() or self.work.exception() is not None:
+            return 0
+        return _size_of(self.work.result())
+
+    def drop_result(self) -> None:
+        """Keep the error `result_dropped` in place of the result: the call has run, and must not run again."""
+        call_id = self.work.result().call_id
+        self.work = asyncio.create_task(_dropped(call_id), name=f"mcp:dropped:{call_id}")
 
 
 class ClientCalls:
@@ -324,15 +338,31 @@ class ClientCalls:
             if left in self._left:
                 self._left.remove(left)
                 # its question waits for longer than its result
-                if (call_id := _asked_by(work)) is not None:
+                if (call_id := _asked_by(left.work)) is not None:
                     self._note_unattended(call_id, left.key.session_id, left.request_ids)
 
         def end(_: object) -> None:
             if not work.cancelled():
                 work.exception()  # nobody may ever ask for it
+            self._drop_oldest_results(left.key.client)
             loop.call_later(RESULT_KEPT_SECONDS, forget)
 
         work.add_done_callback(end)
+
+    def _drop_oldest_results(self, client: str) -> None:
+        """Drop what a client has left behind beyond its limits, the oldest first."""
+        ended = [left for left in self._left if left.key.client == client and left.work.done()]
+        for left in ended[: max(0, len(ended) - CLIENT_RESULTS_KEPT)]:
+            self._left.remove(left)
+            ended.remove(left)
+        sizes = [left.size_bytes() for left in ended]
+        size = sum(sizes)
+        for left, dropped in zip(ended, sizes, strict=True):
+            if size <= CLIENT_RESULTS_KEPT_BYTES:
+                break
+            if dropped:
+                left.drop_result()
+                size -= dropped
 
     def _take_room(self, caller: Caller) -> None:
         """Take a place among the calls of a client, of which those that it left behind count while they run.
@@ -352,6 +382,27 @@ class ClientCalls:
         self._in_flight[name] -= 1
         if not self._in_flight[name]:
             del self._in_flight[name]
+
+
+async def _dropped(call_id: str) -> CallOutcome:
+    message = (
+        "the call has run, but its result is no longer stored: results of this client whose connections were lost "
+        f"exceed {CLIENT_RESULTS_KEPT_BYTES:,} bytes. Check what the call did before you send it once more"
+    )
+    return CallOutcome(call_id, error=ToolError("result_dropped", message, limit_bytes=CLIENT_RESULTS_KEPT_BYTES))
+
+
+def _size_of(outcome: CallOutcome) -> int:
+    """What an outcome with a result holds in memory, in bytes: the texts and bytes of its blocks, and its data."""
+    if outcome.result is None:
+        return 0
+    parts = [part for block in outcome.result.blocks() for part in _texts_of(block)]
+    return len(outcome.encoded_data) * _DATA_FACTOR + sum(map(len, parts))
+
+
+def _texts_of(block: object) -> list[str | bytes]:
+    values = [getattr(block, each.name) for each in fields(block)] if is_dataclass(block) else []
+    return [value for value in values if isinstance(value, str | bytes)]
 
 
 def _asked_by(work: asyncio.Task[CallOutcome]) -> str | None:
