@@ -40,6 +40,9 @@ _REQUESTS = 32
 _NEWS = 1_000
 """How many notifications of a server wait at most; the newest beyond are dropped."""
 
+_NEWS_BYTES = 16 * 1024 * 1024
+"""The same as JSON text: as much as one message may have."""
+
 Result = dict[str, Any]
 
 
@@ -90,7 +93,8 @@ class LineDispatcher(Dispatcher[TransportContext]):
         self._last_id = 0
         self._asked: dict[types.RequestId, _Asked] = {}
         self._worked_on: dict[types.RequestId, asyncio.Task[None]] = {}
-        self._news: deque[Callable[[], Awaitable[None]]] = deque()
+        self._news: deque[tuple[Callable[[], Awaitable[None]], int]] = deque()
+        self._news_bytes = 0
         self._is_told = asyncio.Event()
         self._background = Background("mcp_servers:requests")
         self._is_over = asyncio.Event()
@@ -218,7 +222,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         elif len(self._worked_on) >= _REQUESTS:
             said = f"{_REQUESTS} requests are being worked on; ask again when one has its answer"
             refusal = types.ErrorData(code=types.INTERNAL_ERROR, message=said)
-            self._later(lambda: self._send_error(request.id, refusal))
+            self._later(lambda: self._send_error(request.id, refusal), len(said) + len(str(request.id)))
         elif self._handlers is not None:
             task = self._background.start(self._worked(request, self._handlers[0]))
             self._worked_on[key] = task
@@ -251,17 +255,18 @@ class LineDispatcher(Dispatcher[TransportContext]):
             return  # before the session runs nothing has been asked, and nothing can be told of it
         _, on_notify, intercept = self._handlers
         params = told.params
+        size = len(json.dumps(params))
         if told.method == "notifications/progress" and params is not None:
-            self._hear_progress(params)
+            self._hear_progress(params, size)
         elif told.method == "notifications/cancelled":
             ident = cancelled_request_id_from_params(params)
             task = None if ident is None else self._worked_on.get(coerce_request_id(ident))
             if task is not None:
                 task.cancel()
         if not run_notify_intercept(intercept, told.method, params):
-            self._later(lambda: on_notify(_Inbound(self), told.method, params))
+            self._later(lambda: on_notify(_Inbound(self), told.method, params), size)
 
-    def _hear_progress(self, params: Mapping[str, Any]) -> None:
+    def _hear_progress(self, params: Mapping[str, Any], size: int) -> None:
         match params:
             case {"progressToken": str() | int() as token, "progress": int() | float() as done}:
                 asked = self._asked.get(coerce_request_id(token))
@@ -269,25 +274,35 @@ class LineDispatcher(Dispatcher[TransportContext]):
                     total, said = params.get("total"), params.get("message")
                     of = float(total) if isinstance(total, int | float) else None
                     message = said if isinstance(said, str) else None
-                    self._later(lambda: on_progress(float(done), of, message))
+                    self._later(lambda: on_progress(float(done), of, message), size)
 
-    def _later(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something after all that was told before; of too much, the newest is dropped."""
-        if len(self._news) < _NEWS:
-            self._news.append(work)
+    def _later(self, work: Callable[[], Awaitable[None]], size: int) -> None:
+        """Do something after all that was told before; of too much, the newest is dropped.
+
+        Args:
+            size: Bytes of the message as JSON text.
+        """
+        if len(self._news) < _NEWS and self._news_bytes + size <= _NEWS_BYTES:
+            self._news.append((work, size))
+            self._news_bytes += size
             self._is_told.set()
         else:
-            self._report(f"it told more than {_NEWS:,} things at once; what came then is left out")
+            self._report(
+                f"it told more than {_NEWS:,} things, or {_NEWS_BYTES:,} bytes, at once; what came then is left out"
+            )
 
     async def _tell(self) -> None:
         while True:
             await self._is_told.wait()
             self._is_told.clear()
             while self._news:
+                work, size = self._news.popleft()
                 try:
-                    await self._news.popleft()()
+                    await work()
                 except Exception:
                     log.exception("mcp_news_failed")
+                finally:
+                    self._news_bytes -= size
 
 
 def _params(params: Mapping[str, Any] | None, asked: _Asked, ident: types.RequestId) -> Result:
