@@ -7,6 +7,7 @@ A yes or no is no secret, whatever its name. A number is one only where digits a
 `pin`, `password`, one `token`; `tokens`, `token_limit` and `password_length` count something.
 """
 
+import html
 import json
 import re
 import threading
@@ -299,7 +300,7 @@ def _sort_known() -> None:
 def _spellings(value: str) -> frozenset[str]:
     """The forms in which a secret may appear in a text."""
     lines = [line.strip() for line in value.splitlines()[:_KNOWN_LINES]]
-    parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR))}
+    parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR)), *_parts_of(value)}
     return frozenset(
         spelling
         for part in parts
@@ -309,6 +310,18 @@ def _spellings(value: str) -> frozenset[str]:
     )
 
 
+def _parts_of(value: str) -> list[str]:
+    """The secrets inside of one: the token of `Bearer X`, the password of an address, fields of a JSON key file."""
+    text = value.strip()
+    found = [text[span.start : span.end] for span in secrets_inside(text)]
+    found += [unquote(part) for part in found]
+    if text.startswith("{"):
+        fields = _secrets_of_json(text)
+        found += fields
+        found += [line.strip() for field in fields for line in field.splitlines()[:_KNOWN_LINES]]
+    return [part for part in found if not part.startswith(_ARMOUR)]
+
+
 def _encoded(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "surrogatepass")
     yield text
@@ -316,8 +329,14 @@ def _encoded(text: str) -> Iterator[str]:
     for shown in (repr(text)[1:-1], ascii(text)[1:-1], repr(data)[2:-1], repr(text.encode("latin-1", "replace"))[2:-1]):
         yield shown
         yield shown.replace("\\'", "'")
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    for is_ascii in (True, False):
+        in_json = json.dumps(text, ensure_ascii=is_ascii)[1:-1]
+        yield in_json
+        yield repr(in_json)[1:-1]
+        yield json.dumps(in_json, ensure_ascii=is_ascii)[1:-1]
+    yield html.escape(text)
+    yield html.escape(text, quote=False)
+    yield html.escape(text).replace("&#x27;", "&#39;")
     for quoted in (quote(data), quote(data, safe=""), quote_plus(data)):
         yield quoted
         yield _PERCENT.sub(lambda found: found[0].lower(), quoted)

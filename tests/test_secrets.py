@@ -1,6 +1,7 @@
 """What is a secret is so on every surface: in the record, the log, settings, the environment and the command line."""
 
 import base64
+import html
 import io
 import json
 import os
@@ -279,6 +280,10 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "base64": lambda value: base64.b64encode(value.encode()).decode(),
     "Basic header": lambda value: f"Basic {base64.b64encode(b'me:' + value.encode()).decode()}",
     "base64 for URLs": lambda value: base64.urlsafe_b64encode(b"user:" + value.encode()).decode(),
+    "JSON in JSON": lambda value: json.dumps(json.dumps({"at": value})),
+    "repr of JSON": lambda value: repr(json.dumps({"at": value})),
+    "HTML": html.escape,
+    "HTML as of templates": lambda value: html.escape(value).replace("&#x27;", "&#39;"),
     "first line": lambda value: value.splitlines()[0],
     "last line, indented": lambda value: f"  {value.splitlines()[1]}",
     "percent of a line": lambda value: urllib.parse.quote(value.splitlines()[1]),
@@ -307,3 +312,20 @@ def test_lines_that_frame_every_key_are_not_masked() -> None:
     shown = without_known("-----BEGIN PRIVATE KEY----- MIIEvQIBADANBgkq")
     forget()
     assert shown == f"-----BEGIN PRIVATE KEY----- {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("Bearer s3cret-token-01", "s3cret-token-01"),
+        ("postgres://me:s3cret-pass%2F01@db.test:5432/x", "s3cret-pass%2F01"),
+        ("postgres://me:s3cret-pass%2F01@db.test:5432/x", "s3cret-pass/01"),
+        (json.dumps({"type": "account", "private_key": "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n"}), "MIIEvQIBADANBgkq"),
+        (json.dumps({"client": {"client_secret": "s3cret-client-01"}}), "s3cret-client-01"),
+    ],
+)
+def test_secret_inside_of_a_secret_is_masked_by_itself_and_what_is_around_it_is_not(value, part):
+    forget = keep_masked([value])
+    shown = without_known(f"refused: {part}, at db.test as account")
+    forget()
+    assert shown == f"refused: {MASK}, at db.test as account"
