@@ -9,6 +9,7 @@
 # make bench  measure
 # make extension   the browser extension, in build/extension; ARGS=--zip writes the file for stores too
 # make screenshots   take the pictures of docs/images; needs Chromium
+# make record-answers   record again what the server answers, for the tests of the page; needs NATS
 # make constraints   pin the newest versions of all packages in constraints.txt
 #
 # Needs python3 (3.11 or later) with venv, and make. Everything else is installed into .venv by scripts/install.py, which installs
@@ -47,7 +48,7 @@ ISOLATED_PART := $(addprefix plugins/,agent_tools/tests/test_module.py fs_tools/
 	$(addprefix shell_tools/tests/,test_component.py test_terminal.py) \
 	$(addprefix chrome_plugin/tests/,component/test_live_page.py live/test_preview.py tools/test_engine_module.py))
 
-.PHONY: run dev npm screenshots extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
+.PHONY: run dev npm screenshots record-answers extension test test-heavy test-apart test-more test-isolated test-fast check lint types page-types imports conformance wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run:
@@ -118,6 +119,10 @@ extension:
 
 screenshots: dev
 	$(BIN)/python scripts/screenshots $(ARGS)
+
+# JSON files below tests/webui/recorded/answers; ARGS=machines: only this scenario
+record-answers: dev
+	$(BIN)/python -m tests.webui.recorded $(ARGS)
 
 wheels: dev
 	rm -rf build/wheels

@@ -8,8 +8,8 @@ from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
 from tests.webui.approval.viewing import approval_view
-from tests.webui.hosts.pools import in_pool, pool
-from tests.webui.hosts.recorded import RecordedHosts, remote
+from tests.webui.hosts.pool_variants import in_pool, pool
+from tests.webui.recorded.player import Player, Recording
 from tests.webui.serving import PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("S2")]
@@ -249,7 +249,8 @@ async def test_accessible_in_both_languages_and_fits_a_phone(ui, axe_problems, o
 
 async def test_pool_is_shown_and_left_to_nats(ui, axe_problems):
     page = await approvals(ui, viewport=PHONE)
-    await RecordedHosts([pool(), in_pool("box1"), remote()]).answer(page)
+    hosts = [pool(), in_pool("box1"), Recording("machines").host("laptop", "running")]
+    await Player(Recording("pool"), "running", {"/api/hosts": {"hosts": hosts}}).attach(page)
     await page.reload()
     shown = page.get_by_role("listitem").filter(has_text="farm")
     await expect(shown).to_contain_text("a pool, whose hosts NATS lets in")

@@ -9,8 +9,8 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.machines import Machine, Machines, joined
-from tests.webui.hosts.pools import in_pool, pool
-from tests.webui.hosts.recorded import RecordedHosts
+from tests.webui.hosts.pool_variants import in_pool, pool
+from tests.webui.recorded.player import Player, Recording
 from tests.webui.serving import PHONE
 
 pytestmark = pytest.mark.spec("H3")
@@ -114,7 +114,7 @@ async def test_pool_is_chosen_as_a_whole(open_chat, shots):
     chat = await open_chat()
     page = chat.page
     hosts = [pool(), in_pool("box1"), in_pool("box2", "away"), pool("failed", name="yard")]
-    await RecordedHosts(hosts).answer(page)
+    await Player(Recording("pool"), "running", {"/api/hosts": {"hosts": hosts}}).attach(page)
     await page.reload()
     await opener(page, "The server").click()
     await expect(menu(page).get_by_role("menuitemradio")).to_have_text(

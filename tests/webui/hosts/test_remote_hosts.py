@@ -1,11 +1,10 @@
 """Hosts on other machines in the view of hosts: how each stands, and what a person can do about it."""
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.remote.two_machines import Place, dialling
-from tests.webui.hosts.recorded import RecordedHosts, remote
+from tests.webui.recorded.player import Recording, vary
 from tests.webui.serving import DESKTOP, PHONE
 
 pytestmark = [pytest.mark.spec("H3"), pytest.mark.spec("M7")]
@@ -20,25 +19,11 @@ STATES = {
 }
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def show(start_webui):
-    """`page, recorded = await show(remote(…))`: the view of hosts, with these."""
-    ui = await start_webui()
-    ui.allowed_errors.append("409")
-
-    async def open_view(*hosts, **options):
-        page = await ui.page(**options)
-        recorded = RecordedHosts(hosts)
-        await recorded.answer(page)
-        await page.goto(f"{ui.address}/#/hosts")
-        await (
-            page.get_by_role("heading", level=1, name="Hosts")
-            .or_(page.get_by_role("heading", level=1, name="主机"))
-            .wait_for()
-        )
-        return page, recorded
-
-    return open_view
+def remote(name="laptop", state="running", **fields):
+    """A recorded host with another name and other values."""
+    recording = Recording("machines")
+    recorded = recording.host("nas", "running") if state == "waiting" else recording.host("laptop", state)
+    return vary(recorded, name=name, **fields)
 
 
 def host_card(page, name="laptop"):
@@ -46,21 +31,13 @@ def host_card(page, name="laptop"):
 
 
 async def test_host_is_shown_with_where_it_is_and_what_it_offers(show):
-    busy = remote(callsInFlight=1, resources=[{"type": "terminal", "count": 2}])
-    page, _ = await show(busy)
+    laptop = remote(state="busy")
+    laptop["modules"] = [vary(laptop["modules"][0], waiting=2)]
+    page, _ = await show("machines", "busy", hosts=[laptop])
     shown = host_card(page)
     for text in (
-        *(
-            "Running",
-            "192.168.1.23",
-            "Linux x86_64",
-            "0.1.0",
-            "12 ms",
-            "/home/ann/projects",
-            "Connected since",
-            "Added",
-        ),
-        *("Files", "12 tools", "Shell", "4 tools", "2 terminal"),
+        *("Running", "127.0.0.1", "Linux x86_64", "0.1.0", "12 ms", "/home/ann/laptop/app/workspace"),
+        *("Connected since", "Added", "Desk", "3 tools", "1 desk"),
     ):
         await expect(shown).to_contain_text(text)
     waits = shown.get_by_role("link", name="2 tools wait for you")
@@ -69,7 +46,7 @@ async def test_host_is_shown_with_where_it_is_and_what_it_offers(show):
 
 
 async def test_state_is_a_word_and_offers_what_does_something_in_it(show):
-    page, _ = await show(*(remote(state, state) for state in STATES))
+    page, _ = await show("machines", "running", hosts=[remote(state, state) for state in STATES])
     for state, (word, offered) in STATES.items():
         card = page.get_by_role("article", name=state, exact=True)
         await expect(card.locator("ac-state").first).to_have_text(word)
@@ -79,63 +56,71 @@ async def test_state_is_a_word_and_offers_what_does_something_in_it(show):
 
 
 async def test_host_that_was_never_added_says_what_to_start_there(show):
-    page, _ = await show(remote(state="waiting"))
-    await expect(host_card(page)).to_contain_text("--name laptop")
-    await expect(host_card(page).locator("dl")).to_have_count(0)
+    page, _ = await show("machines", "forgotten")
+    await expect(host_card(page, "nas")).to_contain_text("--name nas")
+    await expect(host_card(page, "nas").locator("dl")).to_have_count(0)
 
 
 async def test_host_is_drained_and_takes_work_again_by_keyboard(show):
-    page, recorded = await show(remote())
+    page, player = await show("machines", "running")
     await page.get_by_role("button", name="Drain laptop").focus()
     await page.keyboard.press("Enter")
     await expect(host_card(page)).to_contain_text("Drained")
     await expect(page.get_by_text("laptop gets no new work")).to_be_visible()
     await page.get_by_role("button", name="Take work again: laptop").press("Enter")
     await expect(host_card(page)).to_contain_text("Running")
-    assert recorded.asked == ['POST /api/hosts/laptop/drain {"on":true}', 'POST /api/hosts/laptop/drain {"on":false}']
+    assert player.sent == ['POST /api/hosts/laptop/drain {"on":true}', 'POST /api/hosts/laptop/drain {"on":false}']
+
+
+async def test_host_with_open_resources_is_draining_until_they_are_closed(show):
+    page, _ = await show("machines", "busy")
+    await page.get_by_role("button", name="Drain laptop").click()
+    await expect(host_card(page).locator("ac-state").first).to_have_text("Draining")
 
 
 async def test_idle_host_is_disconnected_at_once_and_let_in_again(show):
-    page, recorded = await show(remote())
+    page, player = await show("machines", "running")
     await page.get_by_role("button", name="Disconnect laptop").click()
     await page.get_by_role("button", name="Let in again: laptop").click()
-    await expect(host_card(page)).to_contain_text("Away")
-    assert recorded.asked == ["POST /api/hosts/laptop/disconnect", "POST /api/hosts/laptop/connect"]
+    await expect(host_card(page)).to_contain_text("Running")
+    assert player.sent == ["POST /api/hosts/laptop/disconnect", "POST /api/hosts/laptop/connect"]
 
 
 async def test_disconnecting_is_confirmed_where_something_goes_on(show):
-    page, recorded = await show(remote(callsInFlight=3, resources=[{"type": "terminal", "count": 2}]))
+    page, player = await show("machines", "busy")
     await page.get_by_role("button", name="Disconnect laptop").click()
     dialog = page.locator("ac-confirm")
-    await expect(dialog).to_contain_text("calls that run: 3; browsers, terminals and the like: 2")
+    await expect(dialog).to_contain_text("calls that run: 1; browsers, terminals and the like: 1")
     await dialog.get_by_role("button", name="Cancel").click()
     await expect(page.get_by_role("button", name="Disconnect laptop")).to_be_focused()
-    assert recorded.asked == []
+    assert player.sent == []
 
 
 async def test_forgetting_says_what_goes_and_is_done_once_it_is_confirmed(show):
-    page, recorded = await show(remote(resources=[{"type": "terminal", "count": 2}]))
+    page, player = await show("machines", "busy")
     await page.get_by_role("button", name="Forget laptop").click()
     dialog = page.locator("ac-confirm")
-    for text in ("Its key is void at once", "browsers, terminals and the like: 2", "only with a new code"):
+    for text in ("Its key is void at once", "browsers, terminals and the like: 1", "only with a new code"):
         await expect(dialog).to_contain_text(text)
     await dialog.get_by_role("button", name="Forget", exact=True).click()
     await expect(host_card(page)).to_have_count(0)
     await expect(page.get_by_text("laptop is forgotten")).to_be_visible()
-    assert recorded.asked == ["DELETE /api/hosts/laptop"]
+    assert player.sent == ["DELETE /api/hosts/laptop"]
 
 
-async def test_what_could_not_be_done_is_said_with_the_reason(show):
-    page, recorded = await show(remote())
-    recorded.refusal = {"type": "host_away", "message": "laptop is not connected", "retryable": True, "context": {}}
+async def test_what_could_not_be_done_is_said_with_the_reason(start_webui, show):
+    ui = await start_webui()
+    ui.allowed_errors.append("404")
+    page, player = await show("machines", "running", page=await ui.bare_page())
+    player.refusal = player.recording.find_change("forgotten", 'POST /api/hosts/laptop/drain {"on":true}')
     await page.get_by_role("button", name="Drain laptop").click()
     await expect(page.get_by_text("laptop could not be drained")).to_be_visible()
-    await expect(page.get_by_text("laptop is not connected")).to_be_visible()
+    await expect(page.get_by_text(player.refusal["body"]["error"]["message"])).to_be_visible()
     await expect(page.get_by_role("button", name="Drain laptop")).to_be_enabled()
 
 
 async def test_without_hosts_two_steps_say_how_a_machine_is_added(show):
-    page, _ = await show()
+    page, _ = await show("machines", "forgotten", hosts=[])
     steps = page.get_by_role("region", name="Add another machine").get_by_role("listitem")
     await expect(steps).to_have_count(2)
     await expect(steps.first).to_contain_text("agentcore agent --server http://127.0.0.1:")
@@ -173,23 +158,13 @@ def lying():
     """One that says of itself what a page should not take for its own."""
     long = "very" * 200
     hidden = "safe\u202egpj.exe\u200b"
-    modules = [
-        {
-            "name": f"laptop/m{n}",
-            "title": hidden + long,
-            "state": "ready",
-            "isListed": True,
-            "reason": "",
-            "tools": 999,
-            "waiting": n,
-        }
-        for n in range(30)
-    ]
+    (desk,) = remote()["modules"]
+    modules = [vary(desk, name=f"laptop/m{n}", title=hidden + long, tools=999, waiting=n) for n in range(30)]
     return remote(platform=hidden, version=long, address=f"{long}\nRunning", workspace=[long, hidden], modules=modules)
 
 
 async def test_what_a_host_says_of_itself_neither_hides_nor_bursts_the_page(show, axe_problems):
-    page, _ = await show(lying(), remote("nas", "away"), viewport=PHONE)
+    page, _ = await show("machines", "running", hosts=[lying(), remote("nas", "away")], viewport=PHONE)
     await expect(host_card(page)).to_contain_text("safe<U+202E>gpj.exe<U+200B>")
     await expect(host_card(page)).to_contain_text("6 more modules")
     for viewport in (PHONE, DESKTOP):
@@ -199,6 +174,7 @@ async def test_what_a_host_says_of_itself_neither_hides_nor_bursts_the_page(show
 
 
 async def test_states_are_accessible_and_said_in_chinese(show, axe_problems):
-    page, _ = await show(*(remote(f"box{n}", state) for n, state in enumerate(STATES)), locale="zh-CN")
+    hosts = [remote(f"box{n}", state) for n, state in enumerate(STATES)]
+    page, _ = await show("machines", "running", hosts=hosts, locale="zh")
     await expect(page.get_by_role("region", name="其他机器")).to_be_visible()
     assert await axe_problems(page) == []
