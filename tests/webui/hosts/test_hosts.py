@@ -56,7 +56,7 @@ def host_card(page, name="desk"):
     return page.get_by_role("article", name=name, exact=True)
 
 
-async def test_host_is_shown_with_its_modules_and_what_goes_on_in_it(start_hosted):
+async def test_host_is_shown_with_its_modules_and_what_goes_on_in_it_and_restarted(start_hosted):
     ui = await start_hosted()
     page = await ui.page("#/hosts")
     shown = host_card(page)
@@ -71,49 +71,46 @@ async def test_host_is_shown_with_its_modules_and_what_goes_on_in_it(start_hoste
     await page.get_by_role("link", name="in host desk").click()
     await expect(shown).to_be_visible()
     waiting.cancel()
+    before = ui.host.place("desk").report().pid
+    await page.get_by_role("button", name="Restart desk").click()
+    dialog = page.locator("ac-confirm")
+    await expect(dialog).to_contain_text("browsers, terminals and the like: 1")
+    await dialog.get_by_role("button", name="Restart", exact=True).click()
+    await expect(shown).to_contain_text("nothing")
+    await expect(page.get_by_text("desk was restarted")).to_be_visible()
+    assert ui.host.place("desk").report().pid not in (None, before)
 
 
-async def test_host_that_ended_is_shown_with_why_and_runs_again(start_hosted):
-    ui = await start_hosted()
-    page = await ui.page("#/hosts")
-    await expect(host_card(page)).to_contain_text("Running")
-    await ui.server.running.outcome("far_die")
+async def test_host_that_exited_is_shown_with_why_and_runs_again(show):
+    page, _ = await show("processes", "exited")
     await expect(host_card(page)).to_contain_text("Had to start again in the last hour: it ended with exit code 7")
     await host_card(page).get_by_text("The last that it wrote").click()
     await expect(host_card(page).get_by_role("group", name="The last that it wrote")).to_have_text("out of paper")
     await expect(host_card(page)).to_contain_text("Running")
 
 
-async def test_restart_is_confirmed_where_something_goes_on(start_hosted):
-    ui = await start_hosted()
-    page = await ui.page("#/hosts")
-    button = page.get_by_role("button", name="Restart desk")
-    before = ui.host.place("desk").report().pid
-    await button.click()
-    await expect(page.get_by_text("desk was restarted")).to_be_visible()
-    assert ui.host.place("desk").report().pid not in (None, before)
-    await ui.server.running.call("far_open")
+async def test_restart_is_confirmed_where_something_goes_on(show):
+    page, player = await show("processes", "busy")
     await expect(host_card(page)).to_contain_text("1 desk")
-    await button.click()
+    await page.get_by_role("button", name="Restart desk").click()
     dialog = page.locator("ac-confirm")
     await expect(dialog).to_contain_text("browsers, terminals and the like: 1")
-    await dialog.get_by_role("button", name="Restart", exact=True).click()
-    await expect(host_card(page)).to_contain_text("nothing")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(page.get_by_role("button", name="Restart desk")).to_be_focused()
+    assert player.sent == []
 
 
-async def test_host_that_cannot_run_is_shown_with_what_it_wrote(start_hosted, axe_problems):
-    ui = await start_hosted(desk={"kind": "process", "modules": ["far"], "python": "/usr/bin/env"})
-    page = await ui.page("#/hosts", viewport=PHONE)
-    for text in ("Failed", "It ended with exit code 125", "invalid option", "Correct what the reason says"):
-        await expect(host_card(page)).to_contain_text(text)
+async def test_host_that_cannot_run_is_shown_with_what_it_wrote(show, axe_problems):
+    page, _ = await show("processes", "running", viewport=PHONE)
+    shown = host_card(page, "shelf")
+    for text in ("Failed", "It ended with exit code 125", "no interpreter here", "Correct what the reason says"):
+        await expect(shown).to_contain_text(text)
     assert await axe_problems(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-async def test_hosts_are_accessible_and_reached_by_keyboard(start_hosted, axe_problems):
-    ui = await start_hosted()
-    await ui.server.running.outcome("far_die")
-    page = await ui.page("#/hosts")
+async def test_hosts_are_accessible_and_an_idle_one_is_restarted_by_keyboard(show, axe_problems):
+    page, player = await show("processes", "exited")
     await expect(host_card(page)).to_contain_text("Had to start again")
     assert await axe_problems(page) == []
     button = page.get_by_role("button", name="Restart desk")
@@ -121,6 +118,7 @@ async def test_hosts_are_accessible_and_reached_by_keyboard(start_hosted, axe_pr
     await button.focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("desk was restarted")).to_be_visible()
+    assert player.sent == ["POST /api/hosts/desk/restart"]
 
 
 async def test_without_hosts_the_view_says_how_a_module_gets_one(start_webui):

@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 
 from agentcore.host.host import Host
+from agentcore.server.modules.hosts import HostView, list_hosts
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.remote.pool_of_hosts import nats_running
@@ -64,18 +65,16 @@ class Served:
     def host(self) -> Host:
         return self.server.running.host
 
-    async def find_host(self, name: str) -> dict[str, Any] | None:
-        """A host as the API shows it now; None: there is none of this name."""
-        async with self.server.get(HOSTS) as response:
-            hosts = (await response.json())["hosts"]
-        return next((each for each in hosts if each["name"] == name), None)
+    def find_host(self, name: str) -> HostView | None:
+        """A host as it is now, without a request, for waiting costs little then; None: there is none of this name."""
+        return next((each for each in list_hosts(self.host).hosts if each.name == name), None)
 
     async def wait_for_host(self, name: str, **fields: Any) -> None:
         """Wait until a host has these values."""
 
-        async def has_fields() -> bool:
-            found = await self.find_host(name)
-            return found is not None and all(found[field] == value for field, value in fields.items())
+        def has_fields() -> bool:
+            found = self.find_host(name)
+            return found is not None and all(getattr(found, field) == value for field, value in fields.items())
 
         await wait_until(has_fields)
 
@@ -83,11 +82,11 @@ class Served:
         """Wait until a host runs, all its listed modules are loaded, and it was asked how fast it answers."""
         await self.wait_for_host(name, state="running", **fields)
 
-        async def is_ready() -> bool:
-            found = await self.find_host(name)
+        def is_ready() -> bool:
+            found = self.find_host(name)
             assert found is not None
-            states = {each["state"] for each in found["modules"] if each["isListed"]}
-            return states == {"ready"} and found["latencyMs"] is not None
+            states = {each.state for each in found.modules if each.is_listed}
+            return states == {"ready"} and found.latency_ms is not None
 
         await wait_until(is_ready)
 
@@ -132,18 +131,17 @@ async def record_processes(folder: Path) -> Recorder:
         await served.wait_until_ready("desk")
         await served.wait_for_host("shelf", state="failed")
         await recorder.record_state("running", HOSTS)
+        await served.call("desk_break")
+        await served.wait_until_ready("desk", ends_in_last_hour=1)
+        await recorder.record_state("exited", HOSTS)
         await recorder.record_change("POST", f"{HOSTS}/desk/restart")
-        await recorder.record_state("running", HOSTS)
+        await served.wait_until_ready("desk")
+        await recorder.record_state("restarted", HOSTS)
         assert (await served.call("desk_open"))["ok"]
         waiting = asyncio.create_task(served.call("desk_wait"))
-        await served.wait_until_ready("desk", callsInFlight=1)
+        await served.wait_until_ready("desk", calls_in_flight=1)
         await recorder.record_state("busy", HOSTS)
-        await recorder.record_change("POST", f"{HOSTS}/desk/restart")
-        await waiting
-        await recorder.record_state("running", HOSTS)
-        await served.call("desk_break")
-        await served.wait_until_ready("desk", endsInLastHour=1)
-        await recorder.record_state("exited", HOSTS)
+        waiting.cancel()  # the end of the server cancels the call
     return recorder
 
 
@@ -191,7 +189,7 @@ async def _record_busy(served: Served) -> None:
     opened = await served.call("desk_open", "laptop")
     assert opened["ok"], opened
     waiting = asyncio.create_task(served.call("desk_wait", "laptop"))
-    await served.wait_until_ready("laptop", callsInFlight=1)
+    await served.wait_until_ready("laptop", calls_in_flight=1)
     await recorder.record_state("busy", HOSTS)
     await recorder.record_change("POST", f"{HOSTS}/laptop/drain", {"on": True})
     await recorder.record_state("draining", HOSTS)
