@@ -209,7 +209,7 @@ async def record_pool(folder: Path) -> Recorder:
         farm = {"kind": "nats", "servers": [nats.address], "modules": ["desk"], "labels": ["gpu"]}
         served = await stack.enter_async_context(serve(folder, {"hosts": {"farm": farm}}, {}))
         recorder = served.recorder
-        await served.wait_for_host("farm", state="away")
+        await served.wait_for_host("farm", state="away", reason="no host of it is there")  # connected to NATS
         await recorder.record_state("empty", HOSTS)
         agents = {}
         for name in ("box1", "box2"):
