@@ -9,7 +9,7 @@ from agentcore.secrets import secrets_written
 
 _PLAIN = re.compile(
     r"[+-]?[0-9.]{1,9}"  # a number
-    r"|[a-z]+(?:[-_./, ][a-z*]+)*"  # words, types, names of hosts
+    r"|(?:[a-z*]{1,15}[0-9]{0,2}|[0-9]{1,8}[a-z]?)(?:[-_./, ]+(?:[a-z*]{1,15}[0-9]{0,2}|[0-9]{1,8}[a-z]?))*"  # words
     r"|\.{0,2}/[^:@?#]*|~/[^:@?#]*"  # paths
     r"|https?://[^@?#]*",
     re.IGNORECASE,

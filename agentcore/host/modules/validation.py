@@ -92,16 +92,13 @@ def validator_of(definition: ToolDefinition) -> Validate:
             values: dict[str, Any] = validate_python(arguments).__dict__
         except ValidationError as exc:
             found = exc.errors(include_url=False, include_context=False, include_input=False)
-            # near names are looked up only for the errors that are shown: a caller may send any number of unknown keys
+            # near names are looked up for those that are shown alone: a caller may send any number of unknown keys
             errors = [
                 {
                     "path": shown_name(path_of(error["loc"])),
                     "message": _say(error["type"], error["msg"], error["loc"], known),
                 }
-                # near names are looked up for those that are named alone: a caller may send any number of unknown keys
-                for error in exc.errors(include_url=False, include_context=False, include_input=False)[
-                    :VALIDATION_ERRORS
-                ]
+                for error in found[:VALIDATION_ERRORS]
             ]
             raise invalid_arguments(definition.name, definition.input_schema, errors, len(found)) from None
         except ToolError as exc:  # of a validator of the module's own
