@@ -89,7 +89,9 @@ async def test_results_of_a_client_that_has_left_are_kept_up_to_a_size_and_none_
         await leave(hand, place)
     await asyncio.sleep(0.2)  # the server notices that the connections are closed
     atlas.gate.set()
-    await asyncio.sleep(0.2)
+    async with asyncio.timeout(LIMIT_S):
+        while mcp.host.calls.in_flight:
+            await asyncio.sleep(0.01)
     results = [await hand.call("atlas_map", {"place": place}, place) for place in places]
     assert [result["isError"] for result in results] == [True, True, True, False, False]
     assert "no longer stored" in results[0]["content"][0]["text"]
