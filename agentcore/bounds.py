@@ -61,7 +61,10 @@ RESOURCE_QUEUE = 100
 """Calls that wait for one resource."""
 
 RESOURCES_PER_SESSION = 100
-"""Living resources of one session and type."""
+"""Living resources of one session and type, at the server and on each host."""
+
+RESOURCE_INDEXES_AHEAD = 1_000
+"""How far beyond the next free index that of a resource may be which a host has made by itself."""
 
 RESOURCES_REMEMBERED = 100
 """Resources that are gone, of which is known why."""

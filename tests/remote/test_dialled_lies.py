@@ -383,6 +383,36 @@ async def test_machine_hears_of_no_events_but_those_of_its_own(cheated, key):
     assert heard["event"]["resourceId"] == "box_s0_0", json.dumps(heard)
 
 
+def terminal_of_host(session: str, index: int) -> Message:
+    """A terminal that a host says it has made."""
+    return {**RESOURCE, "resource_id": f"terminal_{session}_{index}", "session_id": session, "index": index}
+
+
+async def test_host_cannot_move_the_indexes_of_a_session_far(cheated, key):
+    async with dialled(cheated, key) as liar:
+        await liar.take_up()
+        for index in (1_000_000, 5):
+            await liar.say("resource.create", owner="liar", resource=terminal_of_host("far", index))
+        released = await liar.hear("resource.release")
+        await liar.say("reply", id=released["id"], ok=True, result={})
+        await cheated.host_is("liar", "running")
+        own = await cheated.call("bash", command="cat", background=True, session_id="far")
+        assert released["resourceId"] == "terminal_far_1000000"
+        assert own["resourceId"] == "terminal_far_6", own  # the other one of the host counts
+
+
+async def test_host_cannot_use_up_the_resources_of_a_session(cheated, key):
+    async with dialled(cheated, key) as liar:
+        await liar.take_up()
+        for index in range(101):
+            await liar.say("resource.create", owner="liar", resource=terminal_of_host("full", index))
+        released = await liar.hear("resource.release")
+        await liar.say("reply", id=released["id"], ok=True, result={})
+        own = await cheated.call("bash", command="cat", background=True, session_id="full")
+        assert released["resourceId"] == "terminal_full_100"
+        assert own["resourceId"] == "terminal_full_100", own
+
+
 def _own(resource_id: str, kind: str) -> Message:
     return {**RESOURCE, "resource_id": resource_id, "resource_type": kind, "title": None}
 

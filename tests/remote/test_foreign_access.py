@@ -274,6 +274,48 @@ async def test_what_a_machine_says_of_a_call_raises_its_effects_and_never_lowers
                 assert (explained["decision"], explained["effects"]) == ("ask", effects), explained
 
 
+async def test_a_preview_of_a_machine_can_read_artifacts_and_do_nothing_else(place):
+    """Nobody has approved anything when it runs; a call of the same tool may ask for all of it."""
+    tools = [wire("peek", "write", preview=lambda: None)]
+    requests = {
+        "tool.ask": {
+            "question": "Your password?",
+            "options": None,
+            "schema": None,
+            "url": None,
+            "timeoutS": 5,
+            "isSecret": False,
+        },
+        "call.nested": {"tool": "list_dir", "arguments": {}},
+        "artifact.save": {"blob": 1, "mime": "text/plain", "name": "a.txt"},
+    }
+    member = MEMBER | {"tools": tools}
+    async with serving(place) as server:
+        key = await pair(server, members=[member])
+        async with dialled(server, key) as liar:
+            liar.tools = {1: tools}
+            await liar.take_up(members=[member])
+            await server.host_is("liar", "running")
+            calling = asyncio.create_task(server.call("peek", host="liar", session_id="s1"))
+            preview = await liar.hear("call.preview")
+            for kind, fields in requests.items():
+                if kind == "artifact.save":
+                    await liar.socket.send_bytes(piece(1, b"x", is_last=True))
+                refused = await ask(liar, kind, n=preview["n"], **fields)
+                assert refused.get("error", {}).get("type") == "not_in_preview", (kind, refused)
+            described = await ask(liar, "artifact.describe", n=preview["n"], artifactId="art_none")
+            assert described["error"]["type"] == "artifact_not_found"
+            said = {"preview": preview_to_wire(CallPreview(effects=frozenset(("write",))))}
+            await liar.say("reply", id=preview["id"], ok=True, result=said)
+            call = await liar.hear("tool.call")
+            asked = await ask(liar, "tool.ask", n=call["n"], **requests["tool.ask"])
+            assert asked["error"]["type"] == "no_person", "it has no chat"
+            await liar.result(call)
+            assert (await calling)["ok"]
+        rows = (await server.get("/api/calls?tool=list_dir&limit=50"))["calls"]
+    assert rows == []
+
+
 async def test_a_call_that_names_a_host_runs_there_or_nowhere_and_its_result_names_the_host(place):
     async with serving(place) as server:
         key = await pair(server)

@@ -20,6 +20,7 @@ from agentcore.bounds import (
     ICON_BYTES,
     REASON_CHARS,
     REOPENING_BYTES,
+    RESOURCE_INDEXES_AHEAD,
     RESOURCES_PER_SESSION,
     RESOURCES_REMEMBERED,
 )
@@ -27,7 +28,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
-from agentcore.host.declarations.hosted_names import host_in, pool_of
+from agentcore.host.declarations.hosted_names import host_in, host_title, pool_of
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
 from agentcore.host.resources.last_seen import LastSeen
@@ -180,13 +181,21 @@ class ResourceRegistry:
         Args:
             on_release: Ends it where it is.
         Raises:
-            ToolError: `resource_taken`: its id is not its own, or is another module's.
+            ToolError: `resource_taken`: its id is not its own, is another module's, or is too far beyond the next free
+                one: the index that it has is where all others of the session go on from. `too_many_resources`.
         """
         series = (resource.session_id, resource.resource_type)
         entry = self._entries.get(resource.resource_id)
         if resource.resource_id != _id_of(series, resource.index) or (entry is not None and entry.owner != owner):
             raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
         if entry is None:
+            self._check_room(owner, series)
+            if resource.index > self.indexes.next(series) + RESOURCE_INDEXES_AHEAD:
+                raise ToolError(
+                    "resource_taken",
+                    f"the id {resource.resource_id!r} is more than {RESOURCE_INDEXES_AHEAD:,} beyond the next free one",
+                    limit=RESOURCE_INDEXES_AHEAD,
+                )
             entry = Entry(resource, owner, on_release)
             self._live(entry)
         return entry.resource
@@ -441,15 +450,7 @@ class ResourceRegistry:
 
     def _make(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
         series = (session_id, resource_type)
-        living = sum(
-            1 for entry in self._entries.values() if (entry.resource.session_id, entry.resource.resource_type) == series
-        )
-        if living >= RESOURCES_PER_SESSION:
-            raise ToolError(
-                "too_many_resources",
-                f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
-                limit=RESOURCES_PER_SESSION,
-            )
+        self._check_room(owner, series)
         index = self.indexes.take(series) if index is None else index
         now = _now_ms()
         resource = Resource(
@@ -461,6 +462,23 @@ class ResourceRegistry:
             last_used_at_ms=now,
         )
         return Entry(resource, owner)
+
+    def _check_room(self, owner: str, series: tuple[str, str]) -> None:
+        """Check that the owner's host may have another of a series: what other hosts have does not count.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
+        session_id, resource_type = series
+        host = host_in(owner)
+        living = len(self.list(session_id=session_id, resource_type=resource_type, host=host))
+        if living >= RESOURCES_PER_SESSION:
+            raise ToolError(
+                "too_many_resources",
+                f"session {session_id!r} has {living} resources of type {resource_type!r}"
+                f"{f' on {host_title(host)}' if host else ''}; close some first",
+                limit=RESOURCES_PER_SESSION,
+            )
 
     def _live(self, entry: Entry) -> None:
         resource = entry.resource

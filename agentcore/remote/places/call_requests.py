@@ -125,7 +125,7 @@ class CallRequests:
             ToolError: `artifact_not_found`: a foreign machine reads those that the arguments of the call name, or that
                 the call itself has saved; of others of the session it learns nothing.
         """
-        sent, foreign = await self._calls.of(asked), self._calls.foreign
+        sent, foreign = await self._calls.of(asked, in_preview=True), self._calls.foreign
         if foreign is not None and not foreign.may_use_chats():
             is_named = bool(asked.artifact_id) and asked.artifact_id in to_json(sent.context.given).decode()
             if not is_named and asked.artifact_id not in sent.saved:

@@ -156,7 +156,7 @@ class ToldResource(HostMessage):
     resource_id: Id
     resource_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     session_id: Annotated[str, Field(max_length=1_000)]
-    index: Annotated[int, Field(ge=0, le=1_000_000)]
+    index: Number
     adapter_type: Text
     status: ResourceStatus
     last_url: Text | None

@@ -29,7 +29,7 @@ class SentCall:
     """A call, or a preview, that the host works on.
 
     Args:
-        result: How it ends, of a call.
+        result: How it ends; None: it is a preview.
         asked: The tool and its arguments, as long as it may have to be sent again.
         is_sent: Whether a link has carried it.
         saved: Ids of the artifacts that it has saved.
@@ -238,8 +238,8 @@ class SentCalls:
     def take_progress(self, told: messages.Progress) -> None:
         """A call says how far it is."""
         sent = self.or_late(told.n)
-        if sent is None:
-            return
+        if sent is None or sent.result is None:
+            return  # it has ended, or is a preview, of which nobody is told anything but how it ends
         if told.kind == "progress":
             sent.context.progress(told.fraction, told.message)
         elif told.kind == "log":
@@ -265,12 +265,22 @@ class SentCalls:
             raise LinkError("it speaks of a call that was never sent to it")
         return self._sent.get(number)
 
-    async def of(self, asked: messages.OfCall) -> SentCall:
-        """The call on whose behalf the running task works from now on."""
+    async def of(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
+        """The call on whose behalf the running task works from now on.
+
+        Args:
+            asked: What the host asks.
+            in_preview: Whether a preview may ask it, too: nobody has approved anything yet, so it can only look.
+        Raises:
+            ToolError: `not_in_preview`; `cancelled`: the call has ended.
+            LinkError: There never was one of this number.
+        """
         if (expected := self._expected.get(asked.n)) is not None:
             await expected.wait()
         sent = self.or_late(asked.n)
         if sent is None:
             raise ToolError("cancelled", "the call has ended")
+        if sent.result is None and not in_preview:
+            raise ToolError("not_in_preview", "a preview can read artifacts, and ask its server for nothing else")
         sent.begin()
         return sent
