@@ -56,7 +56,7 @@ class ToolChat:
         if live is None:
             raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
         limit_s = min(inquiry.timeout_s, ASK_SECONDS)
-        asked = live.questions.add(inquiry, _module_of(call), live.tool_ids.get(call.id), limit_s)
+        asked = live.questions.add(inquiry, _module_of(call), call.asking_host, live.tool_ids.get(call.id), limit_s)
         self._tell(call.session_id, live)
         try:
             async with asyncio.timeout(limit_s):

@@ -11,6 +11,7 @@ import '../ui/ac-icon.js';
  * @property {'text' | 'form' | 'address' | 'sample'} kind
  * @property {string} text
  * @property {string} askedBy  The module.
+ * @property {string} host  The host on another machine that asks; empty: the server.
  * @property {string[]} options
  * @property {import('../schema/shape.js').Schema} [form]
  * @property {string} [url]
@@ -64,11 +65,14 @@ export class AcChatQuestion extends Localized(LitElement) {
 
   render() {
     if (!this.question) return nothing;
-    const {kind, text, askedBy} = this.question;
+    const {kind, text, askedBy, host} = this.question;
     const asked = kind === 'sample' ? t('questions.sampleAsked', {module: askedBy}) : text;
     return html`
       <section aria-label=${t('questions.title')}>
-        <p class="asked" role="status"><ac-icon name="message-square"></ac-icon>${asked}</p>
+        <div role="status">
+          ${host ? html`<p class="hint host">${t('questions.hostAsks', {host})}</p>` : nothing}
+          <p class="asked"><ac-icon name="message-square"></ac-icon>${asked}</p>
+        </div>
         ${this._renderAnswers()}
       </section>`;
   }

@@ -2,6 +2,7 @@
 export const questions = {
   en: {
     title: 'A question for you',
+    hostAsks: 'The machine “{host}” asks, and gets your answer.',
     yourAnswer: 'Your answer',
     otherAnswer: 'Another answer',
     answer: 'Answer',
@@ -15,6 +16,7 @@ export const questions = {
   },
   zh: {
     title: '向你提问',
+    hostAsks: '提问的是机器“{host}”，你的回答会发给它。',
     yourAnswer: '你的回答',
     otherAnswer: '其他回答',
     answer: '回答',

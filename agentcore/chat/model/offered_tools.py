@@ -57,7 +57,7 @@ def offer(
         agent: Whose patterns count.
         host: The host that its calls go to; empty: none is chosen.
     """
-    replaced = registry.stood_in_for(host)
+    replaced = registry.stood_in_for()
     client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}
     server = [
         _of_server(tool, is_named=agent.names(name))

@@ -36,13 +36,14 @@ class Questions:
         """The question to show."""
         return next((question.view for question in self._waiting.values()), None)
 
-    def add(self, inquiry: Inquiry, module: str, tool_id: str | None, timeout_s: float) -> Question:
-        """Ask something for a module."""
+    def add(self, inquiry: Inquiry, module: str, host: str, tool_id: str | None, timeout_s: float) -> Question:
+        """Ask something for a module; `host`: the one on another machine that it is on, or that had it ask."""
         view = QuestionView(
             question_id=f"q_{secrets.token_hex(8)}",
             kind=inquiry.kind,
             text=inquiry.text,
             asked_by=module,
+            host=host,
             options=None if inquiry.options is None else list(inquiry.options),
             form=shown_form(inquiry.fields) if inquiry.fields else None,
             url=inquiry.url,

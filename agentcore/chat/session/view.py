@@ -149,6 +149,9 @@ class QuestionView(View):
     ] = "text"
     text: str
     asked_by: Annotated[str, Field(description="The module that asks.")] = ""
+    host: Annotated[
+        str, Field(description="The host on another machine that asks, and gets the answer; empty: the server.")
+    ] = ""
     options: list[str] | None = None
     form: Annotated[dict[str, Any] | None, Field(description="JSON Schema of an object of plain fields.")] = None
     url: str | None = None

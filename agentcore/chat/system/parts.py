@@ -1,5 +1,6 @@
 """The parts of a system message: where each comes from, whether the model is told it, and in which order."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
@@ -121,10 +122,14 @@ def _environment(sources: SystemSources, locale: Locale) -> str:
 
 def _host(where: ChosenHost, locale: Locale) -> str:
     facts = where.facts
-    platform = text(locale, "host_platform", platform=facts.platform) if facts.platform else ""
-    folders = text(locale, "host_folders", folders=", ".join(facts.folders)) if facts.folders else ""
     away = "" if where.is_connected else text(locale, "host_away")
-    return text(locale, "host", name=where.name, platform=platform, folders=folders, away=away)
+    told = text(locale, "host", name=where.name, away=away)
+    # in quotes, of which nothing of it can get out: it says so anew at each connection, and nobody reviews it
+    said = {"platform": facts.platform, "folders": list(facts.folders)}
+    said = {name: value for name, value in said.items() if value}
+    if not said:
+        return told
+    return f"{told}\n{text(locale, 'host_says', facts=json.dumps(said, ensure_ascii=False))}"
 
 
 def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:

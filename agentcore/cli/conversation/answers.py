@@ -15,7 +15,12 @@ _YES = frozenset(("yes", "y", "是"))
 
 
 def shown(question: Question) -> str:
-    """What the person sees before they answer."""
+    """What the person sees before they answer: first which machine asks, where it is not the server."""
+    host = question.get("host")
+    return f"Host {host!r} asks, and gets the answer:\n{_asked(question)}" if host else _asked(question)
+
+
+def _asked(question: Question) -> str:
     match question["kind"]:
         case "form":
             return f"? {question['text']}\n  ({_DECLINE} answers nothing at all)"

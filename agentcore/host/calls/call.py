@@ -292,6 +292,16 @@ class Call:
         return (self.prepared is not None and self.prepared.tool.module.host) or self.host
 
     @property
+    def asking_host(self) -> str:
+        """The host on another machine whose texts it may ask the user for: its own, or that of a call that made it.
+
+        Empty: only the server has a part in it.
+        """
+        made_by = [call.prepared for call in (self, *self.ancestors())]
+        hosts = [prepared.tool.module.host for prepared in made_by if prepared is not None]
+        return next(filter(None, hosts), "")
+
+    @property
     def edited_arguments(self) -> dict[str, Any] | None:
         """What it runs with, where the person who approved it has edited the arguments."""
         prepared = self.prepared

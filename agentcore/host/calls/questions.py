@@ -8,6 +8,7 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.call import Asker, Call
 from agentcore.host.calls.conversation import Conversation, Inquiry, Reply, declined
 from agentcore.host.calls.forms import FormField, read_answers, read_form
+from agentcore.host.declarations.hosted_names import host_title
 
 URL_CHARS = 2048
 
@@ -34,7 +35,7 @@ class Questions:
             ToolError: `no_person`, `declined`.
         """
         if self._asker is not None:
-            return await self._asker.ask(question, options, timeout_s)
+            return await self._asker.ask(self._marked(question), options, timeout_s)
         return (await self._put(Inquiry(question, timeout_s, options=options))).text
 
     async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
@@ -61,7 +62,7 @@ class Questions:
         """
         check_address(url)
         if self._asker is not None:
-            await self._asker.open_address(question, url, timeout_s)
+            await self._asker.open_address(self._marked(question), url, timeout_s)
         else:
             await self._put(Inquiry(question, timeout_s, "address", url=url))
 
@@ -77,8 +78,13 @@ class Questions:
         self, question: str, schema: Mapping[str, Any], fields: Sequence[FormField], timeout_s: float
     ) -> Mapping[str, Any]:
         if self._asker is not None:
-            return await self._asker.fill_in(question, schema, timeout_s)
+            return await self._asker.fill_in(self._marked(question), schema, timeout_s)
         return (await self._put(Inquiry(question, timeout_s, "form", fields=fields))).content or {}
+
+    def _marked(self, question: str) -> str:
+        """A question for a client, which shows no more than its text: with the host that asks."""
+        host = self._call.asking_host
+        return f"[{host_title(host)} asks] {question}" if host else question
 
     async def _put(self, inquiry: Inquiry) -> Reply:
         if self._chat is None:

@@ -10,7 +10,7 @@ import pydantic_core
 from agentcore.api import ToolDefinition
 from agentcore.api.definition import SESSION_ONLY
 from agentcore.errors import ToolError
-from agentcore.host.declarations.hosted_names import host_in, is_member, name_for_people, pool_of
+from agentcore.host.declarations.hosted_names import host_in, hosted_name, is_member, name_for_people, pool_of
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator, or_left_to_place
 from agentcore.near_names import near_names, shown_name, unknown_name
@@ -344,15 +344,15 @@ class ToolRegistry:
 
     # -- all tools ---------------------------------------------------------------------------------------------
 
-    def stood_in_for(self, host: str = "") -> frozenset[str]:
-        """Modules whose tools a ready module offers in its own form, as it is seen from a host."""
+    def stood_in_for(self) -> frozenset[str]:
+        """Modules whose tools a ready module of the same machine offers in its own form.
+
+        A host hides nothing of the server's or of another host's.
+        """
         found: set[str] = set()
         for record in (*self.records.values(), *self.hosted.values()):
             if record.state == "ready":
-                names = record.manifest.stands_in_for
-                found |= {f"{record.host}/{name}" if record.host else name for name in names}
-                if record.host == host:
-                    found |= set(names)
+                found |= {hosted_name(record.host, name) for name in record.manifest.stands_in_for}
         return frozenset(found)
 
     def encoded(self, form: ToolFormat, host: str = "") -> bytes:

@@ -6,10 +6,12 @@ from typing import cast
 from agentcore.api import HostInfo
 from agentcore.api.hosts import HostState
 from agentcore.host.modules.places import PlaceReport
+from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.places.answers import Hello
 from agentcore.remote.places.standing import Standing
 from agentcore.store.credentials.host_keys import KnownHost
 
+_PLATFORM_CHARS = 100
 _FOLDERS = 20
 _FOLDER_CHARS = 500
 
@@ -58,9 +60,15 @@ def info_of(
         name,
         cast("HostState", standing.state),
         _on_one_line(known.platform if known else ""),
-        () if told is None else tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in told.workspace[:_FOLDERS]),
+        facts_of("", () if told is None else told.workspace).folders,
         tuple(sorted(ready)),
     )
+
+
+def facts_of(platform: str, workspace: Sequence[str] = ()) -> HostFacts:
+    """What models are told of it: its own words, bounded, each on one line."""
+    folders = tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in workspace[:_FOLDERS])
+    return HostFacts(_on_one_line(platform[:_PLATFORM_CHARS]), folders)
 
 
 def _on_one_line(text: str) -> str:

@@ -19,10 +19,9 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.host import Host
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.places import PlaceReport
-from agentcore.host.modules.tool_registry import HostFacts
 from agentcore.remote.machines.calls import MachineCalls, host_away
 from agentcore.remote.machines.carrier import Carrying
-from agentcore.remote.machines.facts import info_of, report_of
+from agentcore.remote.machines.facts import facts_of, info_of, report_of
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_greeting
 from agentcore.remote.machines.hearing import may_hear
 from agentcore.remote.machines.module import hosted_module
@@ -269,7 +268,7 @@ class Machine:
                 await self._take_in(link, member)
             else:
                 await self._host.modules.read_hosted_again(kept.record)
-        self._host.modules.know_host(self.name, None, HostFacts(told.platform, tuple(told.workspace)))
+        self._host.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
 
     async def _take_in(self, link: HostLink, told: HeldModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
@@ -354,7 +353,7 @@ class Machine:
         tools = frozenset(tool for module in review.modules_of(self.name) for tool in review.accepted(module))
         known = self.known
         if known is not None:
-            self._host.modules.know_host(self.name, tools, HostFacts(known.platform))
+            self._host.modules.know_host(self.name, tools, facts_of(known.platform))
 
     async def _lose_modules(self, reason: str) -> None:
         async with self._changing:

@@ -387,6 +387,7 @@ class HostLink:
 
     def _report_control_files(self, told: messages.ControlFilesReport) -> None:
         modules = tuple(module.name for number in told.modules if (module := self._modules.get(number)) is not None)
+        self.calls.check_recorded("", len(told.quarantined))
         files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
         self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
 
@@ -394,7 +395,9 @@ class HostLink:
         self._runtime(told).note(told.subject, told.said, advice=told.advice)
 
     def _record(self, told: messages.RecordNotice) -> None:
-        self._runtime(told).record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
+        runtime = self._runtime(told)
+        self.calls.check_recorded(told.call)
+        runtime.record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
 
     def _instruct(self, told: messages.Instruct) -> None:
         self._runtime(told).instruct(told.text)

@@ -4,11 +4,13 @@ A process of this machine may use all of it. A foreign machine – one that dial
 arguments of the calls that are sent to it, and nothing else of the session, unless the user allowed it to use chats.
 """
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from agentcore.errors import ToolError
 from agentcore.host.calls.errors import chat_refused
 
 ForeignAccess = Literal["own", "chat"]
@@ -77,6 +79,35 @@ OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
 """Each operation that a host may ask for, and whether a foreign machine may use it. What is not listed is unknown."""
 
 
+RECORDED_PER_HOUR = 1_000
+"""Rows that a foreign machine adds to the record within an hour; each of them is kept for good."""
+
+_HOUR_SECONDS = 3600.0
+
+
+class RecordedRows:
+    """Counts what a foreign machine adds to the record, over all of its connections."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._since = time.monotonic()
+
+    def take(self, rows: int = 1) -> None:
+        """Count some more.
+
+        Raises:
+            ToolError: `too_many_recorded`.
+        """
+        now = time.monotonic()
+        if now - self._since > _HOUR_SECONDS:
+            self._count = 0
+            self._since = now
+        if self._count + rows > RECORDED_PER_HOUR:
+            message = f"a host on another machine adds at most {RECORDED_PER_HOUR:,} rows to the record in an hour"
+            raise ToolError("too_many_recorded", message, retryable=True, limit=RECORDED_PER_HOUR)
+        self._count += rows
+
+
 @dataclass(frozen=True, slots=True)
 class ForeignMachine:
     """The foreign machine at the other end of a link.
@@ -84,10 +115,12 @@ class ForeignMachine:
     Args:
         name: The host's name.
         may_use_chats: True while the user allows it to use chats.
+        recorded: What it has added to the record.
     """
 
     name: str
     may_use_chats: Callable[[], bool]
+    recorded: RecordedRows = field(default_factory=RecordedRows)
 
     def check_operation(self, operation: str) -> None:
         """Refuse an operation that this machine may not use.

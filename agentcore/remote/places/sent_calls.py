@@ -1,6 +1,7 @@
 """The calls and previews that one host works on: what it is told of them, and how they end."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from agentcore.remote.wire.peer import Message, Peer
 from agentcore.remote.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
 
 _DONE_SECONDS = 0.5
+_IDS_KNOWN = 10_000
 TIMEOUT_SECONDS_MAX = 3600.0
 """The longest that a call may wait for something."""
 
@@ -81,6 +83,7 @@ class SentCalls:
         self._next = 0
         self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
         self._sent: dict[int, SentCall] = {}
+        self._known_ids: deque[str] = deque(maxlen=_IDS_KNOWN)
         self._expected: dict[int, asyncio.Event] = {}
 
     def number(self) -> int:
@@ -139,6 +142,7 @@ class SentCalls:
         async def end(context: CallContext) -> ToolResult:
             module = next(each for each in self._modules().values() if each.name == context.module)
             sent = self._sent[number] = SentCall(context, module, self._loop.create_future(), is_sent=True)
+            self._known_ids.append(context.call_id)
             self._is_taken_up(number)
             self.resume(number, sent)
             try:
@@ -163,6 +167,7 @@ class SentCalls:
         """Give a call, or a preview, its number."""
         self._next += 1
         sent = self._sent[self._next] = SentCall(context, module)
+        self._known_ids.append(context.call_id)
         return self._next, sent
 
     def message(self, kind: str, number: int, sent: SentCall, tool: str, arguments: dict[str, Any]) -> Message:
@@ -254,6 +259,19 @@ class SentCalls:
         await asyncio.wait({sent.result}, timeout=CANCEL_GRACE_SECONDS)
         if sent.result.done() and not sent.result.cancelled():
             sent.result.exception()  # nobody else looks at it
+
+    def check_recorded(self, call_id: str, rows: int = 1) -> None:
+        """Check that the host may add rows to the record, about a call or (empty) none.
+
+        Raises:
+            ToolError: `too_many_recorded`; `call_not_found`: a foreign machine names a call that was
+                not sent to it.
+        """
+        if self.foreign is None:
+            return
+        if call_id and call_id not in self._known_ids:
+            raise ToolError("call_not_found", f"no call {call_id[:100]!r} was sent to host {self.foreign.name!r}")
+        self.foreign.recorded.take(rows)
 
     def or_late(self, number: Any) -> SentCall | None:
         """A call that the host works on; None: it has ended.

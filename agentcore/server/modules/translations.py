@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.host import Host
-from agentcore.host.modules import ModuleRecord
+from agentcore.host.modules import ModuleRecord, RegisteredTool
 
 
 class ToolTexts(BaseModel, defer_build=True):
@@ -40,7 +40,7 @@ class TextsView(BaseModel, defer_build=True):
 
 def texts_of(host: Host) -> TextsView:
     """What the modules say whose tools can be called now."""
-    tools = {name: translations_of(name, tool.module) for name, tool in host.registry.tools.items()}
+    tools = {name: translations_of(host, tool) for name, tool in host.registry.tools.items()}
     records = {tool.module.name: tool.module for tool in host.registry.tools.values()}
     said = {
         name: {
@@ -48,12 +48,13 @@ def texts_of(host: Host) -> TextsView:
             for language, texts in record.manifest.translations.items()
         }
         for name, record in records.items()
+        if not record.is_foreign
     }
     examples = [
         ExampleView(tool=each.tool, title=dict(each.title), arguments=dict(each.arguments))
         for record in records.values()
         for each in record.manifest.examples
-        if each.tool in host.registry.tools
+        if each.tool in host.registry.tools and host.registry.tools[each.tool].module is record
     ]
     return TextsView(
         tools={name: texts for name, texts in tools.items() if texts},
@@ -62,8 +63,23 @@ def texts_of(host: Host) -> TextsView:
     )
 
 
-def translations_of(tool: str, record: ModuleRecord) -> dict[str, ToolTexts]:
-    """One tool, by language."""
+def title_of(record: ModuleRecord) -> str:
+    """What people see of a module where they decide on its calls: of a stranger's its name, as its title may change."""
+    return record.name if record.is_foreign else record.manifest.title or record.name
+
+
+def translations_of(host: Host, registered: RegisteredTool) -> dict[str, ToolTexts]:
+    """One tool, by language.
+
+    What a stranger says of its tool in another language was seen by nobody who accepted the tool, and could say
+    anything. So its texts are those of the server's own module of the same name, if that defines the same tool.
+    """
+    tool, record = registered.definition.name, registered.module
+    if record.is_foreign:
+        own = host.registry.module(record.name.rpartition("/")[2])
+        if own is None or own.is_foreign or not any(_says_the_same(each, registered) for each in own.tools):
+            return {}
+        record = own
     found = {}
     for language, texts in record.manifest.translations.items():
         arguments: dict[str, str] = {}
@@ -71,3 +87,9 @@ def translations_of(tool: str, record: ModuleRecord) -> dict[str, ToolTexts]:
             arguments |= {key.removeprefix(prefix): text for key, text in texts.items() if key.startswith(prefix)}
         found[language] = ToolTexts(description=texts.get(tool), arguments=arguments)
     return found
+
+
+def _says_the_same(own: RegisteredTool, other: RegisteredTool) -> bool:
+    """Whether two tools are described alike, so that a translation of one is one of the other."""
+    texts = [(each.definition.name, each.definition.description, each.definition.input_schema) for each in (own, other)]
+    return texts[0] == texts[1]

@@ -8,7 +8,7 @@ from agentcore.approval_rules import Touched, touched
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.server.modules.hosts import host_of
-from agentcore.server.modules.translations import ToolTexts, translations_of
+from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
 from agentcore.server.wire import WireModel
 
 
@@ -144,7 +144,7 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         tool=definition.name,
         description=definition.description,
         module="" if record is None else record.name,
-        module_title="" if record is None else record.manifest.title or record.name,
+        module_title="" if record is None else title_of(record),
         host=request.host or ("" if record is None else host_of(host, record.name)),
         is_on_other_machine=bool(request.host),
         effects=sorted(effects),
@@ -155,7 +155,7 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         offers=[OfferView(**offer.to_json()) for offer in request.offers],
         arguments=request.arguments,
         input_schema=definition.input_schema,
-        translations={} if record is None else translations_of(definition.name, record),
+        translations={} if tool is None else translations_of(host, tool),
         digest=request.digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else touched(request.facts),

@@ -387,8 +387,8 @@ function callOf(event) {
 
 /** @param {any} event @returns {Question | null} */
 function questionOf(event) {
-  const {questionId, kind, text, askedBy, options, form, url, toolId} = event.question ?? event;
-  return questionId && text ? {questionId, kind: kind ?? 'text', text, askedBy: askedBy ?? '', options: options ?? [], form, url, toolId} : null;
+  const {questionId, kind, text, askedBy, host, options, form, url, toolId} = event.question ?? event;
+  return questionId && text ? {questionId, kind: kind ?? 'text', text, askedBy: askedBy ?? '', host: host ?? '', options: options ?? [], form, url, toolId} : null;
 }
 
 /** @param {any} event */
