@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from operator import attrgetter
@@ -30,6 +31,7 @@ _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
 _TREE_LIMIT = 20_000
 
 
+_LEADS_KEPT_SECONDS = 0.5
 _CONFIGS_READ = 20
 _CONFIG_BYTES = 256 * 1024
 """Of a repository's configuration, at most so many files that include others, and so much of each."""
@@ -81,6 +83,8 @@ class Workspace:
         self._protected = tuple(protected)
         self._patterns: frozenset[str] | None = None
         self._protection = Protection()
+        self._leads: dict[str, frozenset[str]] = {}
+        self._leads_read_at = 0.0
         self.resolve_protected()
 
     @property
@@ -390,17 +394,35 @@ class Workspace:
         if inside is None:
             return False
         root, parts = inside
-        for depth in range(len(parts)):
-            for lead in self._leads_of(place.Place(root, parts[:depth])):
-                if f"{os.fsdecode(path)}/".startswith(f"{lead}/"):
-                    return True
-                if holds and lead.startswith(f"{os.fsdecode(path)}/"):
-                    return True
+        top = os.fsdecode(root.path)
+        text = os.fsdecode(path)
+        for lead in self._leads_above(top, os.path.join(top, *map(os.fsdecode, parts[:-1]))):  # noqa: PTH118
+            if f"{text}/".startswith(f"{lead}/") or (holds and lead.startswith(f"{text}/")):
+                return True
         return False
 
-    def _leads_of(self, top: Place) -> set[str]:
-        """The real paths of hooks and further configuration that the repository in a folder names."""
-        folder = os.path.join(os.fsdecode(top.root.path), *map(os.fsdecode, top.parts))  # noqa: PTH118
+    def _leads_above(self, top: str, folder: str) -> frozenset[str]:
+        """The real paths of hooks and further configuration that the repositories in a folder and above it name.
+
+        They are kept for a moment: a look through a tree asks for each file about all folders above it.
+        """
+        now = time.monotonic()
+        if now - self._leads_read_at > _LEADS_KEPT_SECONDS:
+            self._leads = {}
+            self._leads_read_at = now
+        leads = self._leads
+        unknown: list[str] = []
+        while folder not in leads and len(folder) >= len(top):
+            unknown.append(folder)
+            folder = os.path.dirname(folder) if folder != top else ""  # noqa: PTH120
+        found = leads.get(folder, frozenset())
+        for each in reversed(unknown):
+            if os.path.lexists(f"{each}/.git"):
+                found |= self._read_leads(each)
+            leads[each] = found
+        return found
+
+    def _read_leads(self, folder: str) -> frozenset[str]:
         ahead = [f"{folder}/.git/config", f"{folder}/.git/config.worktree"]
         found: set[str] = set()
         for _ in range(_CONFIGS_READ):
@@ -412,7 +434,7 @@ class Workspace:
             files = {os.path.realpath(os.path.join(os.path.dirname(path), name)) for name in included}  # noqa: PTH118, PTH120
             ahead += sorted(files - found)
             found |= files
-        return found
+        return frozenset(found)
 
     def _read_text(self, path: str) -> str:
         """The beginning of a file inside the roots; empty where it cannot be read."""
