@@ -21,10 +21,15 @@ def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
     """The secrets in a module's settings, to be masked in what it says.
 
     A value counts where its name or its form tells of a secret. Below `env` and `headers`, and where the model
-    declares a secret, everything counts but numbers, words, paths and addresses without a key.
+    declares a secret, everything counts but numbers, words, paths and addresses without a key. A text with a reference
+    does not: what that stands for is masked by itself.
+
+    Args:
+        values: As they are written, with their references.
     """
-    found = dict.fromkeys(secrets_written("", values))
+    found = secrets_written("", values)
     handed_on = [values.get(part) for part in SECRET_PARTS] if isinstance(values, dict) else []
     texts = [text for part in handed_on if isinstance(part, dict) for text in part.values() if isinstance(text, str)]
     declared = () if model is None else sorted(secrets_in(model, values))
-    return tuple(found | dict.fromkeys(text for text in (*texts, *declared) if not _PLAIN.fullmatch(text)))
+    found += [text for text in (*texts, *declared) if not _PLAIN.fullmatch(text)]
+    return tuple(dict.fromkeys(text for text in found if "${" not in text))

@@ -63,7 +63,7 @@ def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSe
     found = references_of(config).resolve(raw.values, raw.origins)
     record.mask(found.secrets)
     model = record.block_model or record.manifest.settings
-    record.mask_written(written_secrets(model, found.values))
+    record.mask_written(written_secrets(model, raw.values))
     return RawSettings(raw.key, found.values, raw.origins)
 
 
