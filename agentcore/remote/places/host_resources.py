@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 _RESOURCES = 1_000
 _KEYS = 100
-_RELEASES = 1_000
+_RELEASES = 2_000
 _ENDED_AWAY = "it ended while its host had no connection to the server"
 _RELEASE_SECONDS = 10.0
 
