@@ -425,7 +425,7 @@ def secrets_written(name: str, value: Any) -> list[str]:
 
 
 def _secrets_of_json(text: str) -> list[str]:
-    """What stands under secret names in a text of JSON, at any depth that can be read."""
+    """Return the values under names of secrets in a JSON text, at any depth."""
     try:
         return secrets_written("", json.loads(text))
     except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ _PLAIN = re.compile(
     r"|https?://[^@?#]*",
     re.IGNORECASE,
 )
-"""What a program is given that is no secret under a name that does not tell of one."""
+"""Values that are not treated as secrets unless their name says that they are."""
 
 
 def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:

@@ -290,7 +290,7 @@ class Protection:
         return found
 
     def _below(self, folded: Sequence[str]) -> list[str]:
-        """What of the patterns follows a path that begins them; as it is spelled there, for few file systems fold."""
+        """Return the rest of each pattern that begins with this path, in its original case."""
         found: set[str] = set()
         for parts, spelled in self._ways:
             *_, reached = _reached(parts, folded)

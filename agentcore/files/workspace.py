@@ -385,7 +385,7 @@ class Workspace:
         return False
 
     def _is_led_to(self, path: bytes, *, holds: bool) -> bool:
-        """Whether the configuration of a repository above a path has git run or obey what is there.
+        """Return whether a repository above a path configures it as hooks or as an included configuration file.
 
         Args:
             holds: Whether what is below the path counts as well.

@@ -393,7 +393,7 @@ async def _dropped(call_id: str) -> CallOutcome:
 
 
 def _size_of(outcome: CallOutcome) -> int:
-    """What an outcome with a result holds in memory, in bytes: the texts and bytes of its blocks, and its data."""
+    """Return the size in bytes of a result: the texts and bytes of its blocks, and its data."""
     if outcome.result is None:
         return 0
     parts = [part for block in outcome.result.blocks() for part in _texts_of(block)]

@@ -124,7 +124,7 @@ def _host(where: ChosenHost, locale: Locale) -> str:
     facts = where.facts
     away = "" if where.is_connected else text(locale, "host_away")
     told = text(locale, "host", name=where.name, away=away)
-    # in quotes, of which nothing of it can get out: it says so anew at each connection, and nobody reviews it
+    # encoded as JSON, so that the values cannot end the quotation: the host sends them at each connection, unreviewed
     said = {"platform": facts.platform, "folders": list(facts.folders)}
     said = {name: value for name, value in said.items() if value}
     if not said:

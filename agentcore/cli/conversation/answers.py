@@ -15,7 +15,7 @@ _YES = frozenset(("yes", "y", "是"))
 
 
 def shown(question: Question) -> str:
-    """What the person sees before they answer: first which machine asks, where it is not the server."""
+    """Return the question as it is printed, with the name of the host if another machine asks it."""
     host = question.get("host")
     return f"Host {host!r} asks, and gets the answer:\n{_asked(question)}" if host else _asked(question)
 

@@ -100,7 +100,7 @@ class ApprovalQueue:
         return pending
 
     async def targets_left(self) -> list[tuple[str, str, str]]:
-        """What the calls that the last process left waiting would act on: session, id of the resource, and host."""
+        """Return the session, resource id and host of each call that the last process left waiting."""
         rows = await self._store.approvals.calls(now_ms())
         return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
 

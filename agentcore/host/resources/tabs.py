@@ -379,7 +379,7 @@ class Tabs:
             await self._unsaved.wait()
             self._is_urgent.clear()
             await self._save_now()
-            # a page may change its title many times a second, and a tab that has just come outlives any end
+            # a page may change its title many times a second, but a new tab must survive a kill
             with suppress(TimeoutError):
                 async with asyncio.timeout(_SAVE_EVERY_SECONDS):
                     await self._is_urgent.wait()

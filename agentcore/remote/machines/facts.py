@@ -66,7 +66,7 @@ def info_of(
 
 
 def facts_of(platform: str, workspace: Sequence[str] = ()) -> HostFacts:
-    """What models are told of it: its own words, bounded, each on one line."""
+    """Return the facts that models are told: the host's own words, limited in length, each on one line."""
     folders = tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in workspace[:_FOLDERS])
     return HostFacts(_on_one_line(platform[:_PLATFORM_CHARS]), folders)
 

@@ -92,8 +92,8 @@ class RecordedRows:
         self._count = 0
         self._since = time.monotonic()
 
-    def take(self, rows: int = 1) -> None:
-        """Count some more.
+    def add(self, rows: int = 1) -> None:
+        """Add rows to the count.
 
         Raises:
             ToolError: `too_many_recorded`.

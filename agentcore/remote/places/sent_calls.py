@@ -244,7 +244,7 @@ class SentCalls:
         """A call says how far it is."""
         sent = self.or_late(told.n)
         if sent is None or sent.result is None:
-            return  # it has ended, or is a preview, of which nobody is told anything but how it ends
+            return  # it has ended, or it is a preview, whose progress is not shown
         if told.kind == "progress":
             sent.context.progress(told.fraction, told.message)
         elif told.kind == "log":
@@ -271,7 +271,7 @@ class SentCalls:
             return
         if call_id and call_id not in self._known_ids:
             raise ToolError("call_not_found", f"no call {call_id[:100]!r} was sent to host {self.foreign.name!r}")
-        self.foreign.recorded.take(rows)
+        self.foreign.recorded.add(rows)
 
     def or_late(self, number: Any) -> SentCall | None:
         """A call that the host works on; None: it has ended.

@@ -64,7 +64,7 @@ def texts_of(host: Host) -> TextsView:
 
 
 def title_of(record: ModuleRecord) -> str:
-    """What people see of a module where they decide on its calls: of a stranger's its name, as its title may change."""
+    """Return the label of a module on approval cards: its name if it is foreign, for nobody has reviewed its title."""
     return record.name if record.is_foreign else record.manifest.title or record.name
 
 

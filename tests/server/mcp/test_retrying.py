@@ -58,7 +58,8 @@ class Atlas(Module):
 
     def __init__(self):
         super().__init__()
-        self.runs, self.gate = [], asyncio.Event()
+        self.runs = []
+        self.gate = asyncio.Event()
 
     @tool(effects=["session"])
     async def atlas_map(self, place: str) -> ToolResult[None]:
