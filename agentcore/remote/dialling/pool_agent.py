@@ -214,9 +214,9 @@ class PoolAgent:
         is_full = not self._has_room
         if not is_full:
             self._promised[wanted.server, wanted.session] = asyncio.get_running_loop().time() + _PROMISED_SECONDS
-        answer = PlaceGiven(member=self._membership.name, is_full=is_full)
+        answer_to = self._subjects.up(self._membership.name, wanted.server, wanted.question)
         with contextlib.suppress(ConnectionError):
-            await self._nats.publish(message.reply, answer.encoded())
+            await self._nats.publish(answer_to, PlaceGiven(is_full=is_full).encoded())
 
     async def _drain(self, message: "Msg") -> None:
         with contextlib.suppress(LinkError):

@@ -26,6 +26,9 @@ _AGAIN_SECONDS = 0.5
 _PING_SECONDS = 2
 _PINGS_OUT = 2
 _FLUSH_SECONDS = 3.0
+_NOBODY = "_"
+"""In the place of a name, of which none is this one."""
+
 _GONE_SECONDS = 60
 """After so long a connection on which no answer came is another one by now: by pings that is known before."""
 
@@ -214,23 +217,31 @@ class NatsConnection:
             return str(exc) or type(exc).__name__
         return ""
 
-    async def ask(self, subject: str, data: bytes, timeout_s: float) -> bytes | None:
-        """Ask whoever listens; None: nobody does, or nobody answered in time.
+    async def ask(self, subject: str, data: bytes, answers: Callable[[str], str], timeout_s: float) -> "Msg | None":
+        """Ask whoever listens, and take the first answer; None: nobody listens, or nobody answered in time.
 
+        Args:
+            answers: The subject at which somebody of a name answers, and nobody else can; of `*`, those of all.
         Raises:
             ConnectionError: There is no connection just now.
         """
-        from nats.errors import NoRespondersError  # noqa: PLC0415 - as above
-        from nats.errors import TimeoutError as NatsTimeout  # noqa: PLC0415
+        from nats.errors import TimeoutError as NatsTimeout  # noqa: PLC0415 - as above
 
         try:
-            return (await self.client.request(subject, data, timeout=timeout_s)).data
-        except (NoRespondersError, NatsTimeout):
+            held = await self.client.subscribe(answers("*"))
+            try:
+                # NATS itself answers at this subject where nobody listens
+                await self.client.publish(subject, data, reply=answers(_NOBODY))
+                answer = await held.next_msg(timeout_s)
+            finally:
+                await held.unsubscribe()
+        except NatsTimeout:
             return None
         except ConnectionError:
             raise
         except Exception as exc:
             raise ConnectionResetError(f"NATS took nothing: {exc}") from exc
+        return None if answer.subject == answers(_NOBODY) else answer
 
     @asynccontextmanager
     async def subscribed(

@@ -68,7 +68,6 @@ def user_block(pool: str, public_key: str, member: str | None) -> str:
         "permissions: {",
         f"{_INDENT}publish: [{', '.join(map(_quoted, publish))}]",
         f"{_INDENT}subscribe: [{', '.join(map(_quoted, subscribe))}]",
-        *([] if member is None else [f"{_INDENT}allow_responses: true"]),
         "}",
     ]
     return "\n".join(["{", *(f"{_INDENT}{line}" for line in lines), "}"])
@@ -94,7 +93,9 @@ def _of_server(pool: str) -> tuple[list[str], list[str]]:
 
 
 def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
-    """What a host may publish and hear: nothing of JetStream.
+    """What a host may publish and hear: what it says has its own name in the subject, and none of it is JetStream's.
+
+    It may not answer where a request says, either (`allow_responses`): there, whose answer it is nobody could tell.
 
     Whoever may ask JetStream for anything chooses where the answer goes, and with it can speak as another: a stored
     message, a consumer's delivery or a stream's copy would come as a `tool.call` to any host. So servers store for it.

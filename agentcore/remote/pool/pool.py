@@ -5,6 +5,7 @@ import contextlib
 import re
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -304,12 +305,13 @@ class Pool:
         return None if member is None or not member.is_there or member.is_drained else host
 
     async def _ask_for_place(self, session_id: str) -> str:
-        wanted = PlaceWanted(server=self.server, session=session_id[:500]).encoded()
         subject, full, loop = self.subjects.place(self._config.labels), 0, asyncio.get_running_loop()
         until = loop.time() + _LINKED_SECONDS
         while full < _PLACE_TRIES and loop.time() < until:
+            wanted = PlaceWanted(server=self.server, question=secrets.token_hex(8), session=session_id[:500])
+            answers = partial(self.subjects.up, server=self.server, link=wanted.question)
             try:
-                answer = await self.nats.ask(subject, wanted, _PLACE_SECONDS)
+                answer = await self.nats.ask(subject, wanted.encoded(), answers, _PLACE_SECONDS)
             except ConnectionError as exc:
                 raise ToolError(
                     "host_away", f"pool {self.name!r} is not reached ({exc}); try again", retryable=True, host=self.name
@@ -317,8 +319,9 @@ class Pool:
             if answer is None:
                 break
             with contextlib.suppress(LinkError):
-                given = read(PlaceGiven, answer)
-                member = self._members.get(given.member)
+                given = read(PlaceGiven, answer.data)
+                # a host says so for itself alone, as NATS holds it to subjects with its own name
+                member = self._members.get(self.subjects.speaker(answer.subject))
                 if not given.is_full and member is not None and member.is_there and not member.is_drained:
                     return member.name
                 full += given.is_full

@@ -73,16 +73,20 @@ class DrainWanted(_Said):
 
 
 class PlaceWanted(_Said):
-    """A server looks for a host that takes something new for a session."""
+    """A server looks for a host that takes something new for a session.
+
+    Args:
+        question: Names the question in the subject of its answer, which begins with the host that gives it.
+    """
 
     server: Id
+    question: Id
     session: Annotated[str, Field(max_length=500)]
 
 
 class PlaceGiven(_Said):
-    """A host takes it; `is_full`: it has no room just now."""
+    """The host at whose subject this is said takes it; `is_full`: it has no room just now."""
 
-    member: MemberName
     is_full: bool = False
 
 

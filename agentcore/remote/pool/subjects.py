@@ -37,8 +37,12 @@ class Subjects:
         return f"agentcore.{self.pool}.drain.{member}"
 
     def up(self, member: str, server: str, link: str) -> str:
-        """What a host says over a link."""
+        """What a host says over a link, or to a question that a server has asked all hosts."""
         return f"agentcore.{self.pool}.up.{member}.{server}.{link}"
+
+    def speaker(self, up: str) -> str:
+        """The host that speaks at a subject of `up`."""
+        return up.removeprefix(f"agentcore.{self.pool}.up.").partition(".")[0]
 
     def down(self, member: str, server: str, link: str) -> str:
         """What a server says over a link."""

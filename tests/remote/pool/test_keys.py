@@ -2,15 +2,22 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import stat
 
+import nats as nats_py
 import pytest
+from nats.errors import TimeoutError as NatsTimeout
 
+from agentcore.remote.pool.said import PlaceWanted, read
+from agentcore.remote.pool.subjects import QUEUE, Subjects
 from tests.forking import run
 from tests.remote.pool.test_storage import say, storing_place
 from tests.remote.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
 from tests.remote.two_machines import WAIT_S, serving
+
+FARM = Subjects("farm")
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.more]
 
@@ -66,9 +73,41 @@ async def test_modules_of_hosts_with_keys_store_what_the_others_find(tmp_path, k
         assert await say(server, "look", "a", name="it") == "nothing"
 
 
-async def test_host_with_a_key_speaks_and_hears_for_itself_alone(tmp_path, keys):
-    import nats as nats_py
+async def test_a_host_with_a_key_gives_no_place_but_its_own(tmp_path, keys):
+    """It is asked for a place, and says that another has room, which is full, wherever it can say so."""
+    asked = []
+    async with contextlib.AsyncExitStack() as held:
+        nats = await held.enter_async_context(nats_running(tmp_path / "nats", keys))
+        words = ("--key", str(tmp_path / "one.seed"), "--capacity", "1")
+        await held.enter_async_context(member(member_place(tmp_path / "one"), nats, "one", *words))
+        place = pool_place(tmp_path / "near", nats, "counting", key=str(tmp_path / "server.seed"))
+        server = await held.enter_async_context(serving(place))
+        await members_running(server, "one")
+        assert (await server.call("count", session_id="a"))["ok"], "it is asked itself, and has room"
+        two = await nats_py.connect(nats.address, nkeys_seed=str(tmp_path / "two.seed"), error_cb=_ignore)
+        held.push_async_callback(two.close)
 
+        async def answer(message):
+            asked.append(message.subject)
+            wanted = read(PlaceWanted, message.data)
+            lie = json.dumps({"member": "one", "isFull": False}).encode()
+            await two.publish(message.reply, lie)
+            for member_name in ("one", "two"):
+                await two.publish(FARM.up(member_name, wanted.server, wanted.question), lie)
+
+        await two.subscribe(FARM.place(()), queue=QUEUE, cb=answer)
+        await two.flush()
+        refused = await server.call("count", session_id="b")
+        assert asked
+        assert refused.get("error", {}).get("type") == "pool_full", refused
+        assert (await server.host("farm.one"))["used"] == 1
+
+
+async def _ignore(error):
+    """What NATS refuses is seen by what it has no effect on."""
+
+
+async def test_host_with_a_key_speaks_and_hears_for_itself_alone(tmp_path, keys):
     refused = []
 
     async def failed(error):
@@ -149,8 +188,6 @@ FOREIGN_SUBSCRIPTIONS = [
 
 async def test_a_host_with_a_key_reaches_nothing_of_jetstream_and_no_subject_of_others(tmp_path, keys):
     """Each verb of JetStream's API, and each subject of the pool: the real server refuses all but the host's own."""
-    import nats as nats_py
-
     refused, heard = set(), []
 
     async def failed(error):
@@ -202,9 +239,6 @@ async def _streams(server):
 
 
 async def test_a_server_with_a_key_reaches_no_streams_but_those_of_its_pool(tmp_path, keys):
-    import nats as nats_py
-    from nats.errors import TimeoutError as NatsTimeout
-
     refused = []
 
     async def failed(error):
