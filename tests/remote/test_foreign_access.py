@@ -13,7 +13,7 @@ from agentcore.remote.places.operations import OPERATIONS
 from agentcore.remote.wire.declared import definition_to_wire, preview_to_wire
 from agentcore.remote.wire.frames import piece
 from tests.forking import run
-from tests.remote.test_dialled_lies import MEMBER, TOOL, dialled
+from tests.remote.test_dialled_lies import MEMBER, RESOURCE, TOOL, dialled
 from tests.remote.two_machines import WAIT_S, Place, Turn, serving
 from tests.support.provider import provider
 
@@ -431,6 +431,43 @@ async def test_a_preview_of_a_machine_can_read_artifacts_and_do_nothing_else(pla
             assert (await calling)["ok"]
         rows = (await server.get("/api/calls?tool=list_dir&limit=50"))["calls"]
     assert rows == []
+
+
+async def closed_tabs(server):
+    """All tabs, once nothing of theirs lives any more."""
+    async with asyncio.timeout(WAIT_S):
+        while (await server.get("/api/resources"))["resources"]:
+            await asyncio.sleep(0.05)
+    return (await server.get("/api/tabs"))["tabs"]
+
+
+async def test_what_a_machine_has_open_is_opened_again_by_its_own_tools_and_by_no_other(place):
+    """The tab of what has ended offers the call that opens it again, and a machine would have it be any call."""
+    async with serving(place) as server:
+        key = await pair(server)
+        async with dialled(server, key) as liar:
+            await liar.take_up()
+            await server.host_is("liar", "running")
+            calling = asyncio.create_task(server.call("lie", host="liar", session_id="s0"))
+            call = await liar.hear("tool.call")
+            for index, tools in enumerate((("lie",), ("write_file",), ("lie", "write_file"), ("lie", ""))):
+                opened = RESOURCE | {"resource_id": f"terminal_s0_{index}", "index": index}
+                await liar.say("resource.create", owner="liar", resource=opened)
+                for tool in tools:
+                    again = {"tool": tool, "arguments": {"path": "a.txt", "content": "of the machine"}}
+                    await liar.say("resource.update", resource=opened | {"title": tool}, reopening=again)
+            await liar.result(call)
+            assert (await calling)["ok"]
+            titles = {each["index"]: each["title"] for each in (await server.get("/api/resources"))["resources"]}
+            assert titles == {0: "lie", 1: "write_file", 2: "write_file", 3: ""}, "all else of it counts"
+            await liar.say("goodbye", reason="", isOver=True)
+            await liar.socket.close()
+            await server.host_is("liar", "away")
+            closed = await closed_tabs(server)
+    assert [(each["resourceId"], each["closed"]["tool"]) for each in closed] == [
+        ("terminal_s0_0", "lie"),
+        ("terminal_s0_2", "lie"),
+    ]
 
 
 async def test_a_call_that_names_a_host_runs_there_or_nowhere_and_its_result_names_the_host(place):

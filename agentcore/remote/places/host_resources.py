@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from agentcore.api import Image
-from agentcore.api.resource import Resource
+from agentcore.api.resource import Reopening, Resource
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import reason_of
 from agentcore.host.containment.reading import read_mapping
@@ -35,6 +35,8 @@ class HostResources:
         names: The modules that it runs.
         request: Asks it.
         prefix: What stands before the names of its modules here.
+        tools: The names of its own tools, by which alone a foreign machine has opened again what it had; None: it is no
+            foreign machine.
 
     Attributes:
         awaited: Modules that went on without a server, and may not have been taken up yet.
@@ -50,9 +52,10 @@ class HostResources:
         request: Callable[[Message], Awaitable[Any]],
         *,
         prefix: str = "",
+        tools: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self._host, self._peer, self._resources, self._names, self._request = host, peer, resources, names, request
-        self._prefix = prefix
+        self._prefix, self._tools = prefix, tools
         self._loop = asyncio.get_running_loop()
         self._releasing: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
@@ -119,7 +122,7 @@ class HostResources:
             self._resources.adopt(owner, resource_id, self._release_there)
 
     def _update_resource(self, told: messages.UpdateResource) -> None:
-        now, icon, reopening = told.resource, told.icon, told.reopening
+        now, icon = told.resource, told.icon
         owner = self._own(now.resource_id)
         if owner is None:
             return
@@ -136,8 +139,17 @@ class HostResources:
             icon=None if icon is None else Image(b64decode(icon.base64, validate=True), icon.mime),
             keep_running=now.keep_running,
             keys=now.keys,
-            reopening=None if reopening is None else (reopening.tool, reopening.arguments),
+            reopening=self._reopening(told.reopening),
         )
+
+    def _reopening(self, told: messages.Reopening | None) -> Reopening | None:
+        """The call that opens a resource again; None: none is said, or one that is not this host's to make."""
+        if told is None:
+            return None
+        if self._tools is not None and told.tool and told.tool not in self._tools():
+            log.debug("reopening_refused", host=self._host, tool=told.tool[:100])
+            return None
+        return told.tool, told.arguments
 
     def _emit(self, told: messages.ResourceEvent) -> None:
         owner, event = self._own(told.resource_id), told.event

@@ -99,7 +99,13 @@ class HostLink:
         self.routes = ServedRoutes(self.peer)
         self.calls = SentCalls(self.peer, resources, lambda: self._modules, outlives=outlives, foreign=foreign)
         self.resources = HostResources(
-            name, self.peer, resources, lambda: self.module_names, self.request, prefix=prefix
+            name,
+            self.peer,
+            resources,
+            lambda: self.module_names,
+            self.request,
+            prefix=prefix,
+            tools=None if foreign is None else self._tools,
         )
         self._handlers = Handlers(name)
         self._serve_requests(self.calls)
@@ -191,6 +197,10 @@ class HostLink:
     def module_names(self) -> tuple[str, ...]:
         """The modules that the host runs."""
         return tuple(dict.fromkeys(module.name for module in self._modules.values()))
+
+    def _tools(self) -> frozenset[str]:
+        """The names of the tools of all modules that the host runs."""
+        return frozenset().union(*(module.tools for module in self._modules.values()))
 
     @property
     def has_modules(self) -> bool:

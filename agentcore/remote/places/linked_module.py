@@ -15,12 +15,14 @@ class LinkedModule:
 
     Args:
         runtime: What it may do here, once it starts.
+        tools: The names of its tools, also of those that wait for a person.
         resource_types: The types of resources that its calls act on.
     """
 
     name: str
     number: int
     runtime: ModuleRuntime | None = None
+    tools: frozenset[str] = frozenset()
     resource_types: frozenset[str] = frozenset()
     on_definitions: Callable[[], None] = lambda: None
     on_report: Callable[[], None] = lambda: None

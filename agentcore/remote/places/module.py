@@ -121,6 +121,7 @@ class RemoteModule:
         told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
         # in a thread: a hundred definitions take their time
         tools = await asyncio.to_thread(self._read_tools, told)
+        self._linked.tools = frozenset(tool.name for tool in tools)
         self._linked.resource_types = types_of(tools)
         return tools
 
