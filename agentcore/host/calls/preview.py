@@ -15,6 +15,7 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import read_error
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
+from agentcore.host.containment.previewing import previewing
 
 log = structlog.get_logger(__name__)
 
@@ -67,12 +68,13 @@ def touched(preview: CallPreview) -> tuple[object, ...]:
 async def _made(
     preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any], *, may_be_none: bool
 ) -> CallPreview | None:
-    if asyncio.iscoroutinefunction(preview):
-        found = await preview(context, arguments)
-        # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
-        return None if found is None and may_be_none else _plain(found)
-    made = await asyncio.to_thread(preview, context, arguments)
-    return _plain(await made if asyncio.iscoroutine(made) else made)
+    with previewing():
+        if asyncio.iscoroutinefunction(preview):
+            found = await preview(context, arguments)
+            # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
+            return None if found is None and may_be_none else _plain(found)
+        made = await asyncio.to_thread(preview, context, arguments)
+        return _plain(await made if asyncio.iscoroutine(made) else made)
 
 
 def _plain(made: Any) -> CallPreview:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from agentcore.bounds import STORED_BYTES
 from agentcore.errors import ToolError
+from agentcore.host.containment.previewing import refuse_in_preview
 from agentcore.host.containment.reading import WrongValueError, read_text
 
 
@@ -56,6 +57,7 @@ class ModuleStorage:
 
     async def put(self, name: str, data: bytes) -> None:
         """See `agentcore.api.Storage.put`."""
+        refuse_in_preview()
         key = self._key(name, "put")
         if not issubclass(type(data), bytes):
             raise WrongValueError(f"data of storage.put in module {self._module!r}", "bytes", data)
@@ -69,6 +71,7 @@ class ModuleStorage:
 
     async def delete(self, name: str) -> None:
         """See `agentcore.api.Storage.delete`."""
+        refuse_in_preview()
         key = self._key(name, "delete")
         try:
             await self._stored.delete(key)

@@ -1,4 +1,7 @@
-"""One module's view of the resource registry: it sees and changes its own, and what it hands over is read strictly."""
+"""One module's view of the resource registry: it sees and changes its own, and what it hands over is read strictly.
+
+A preview changes nothing: where it tries, that is `not_in_preview`.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +11,7 @@ from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.host.containment.plain_values import plain_text
+from agentcore.host.containment.previewing import refuse_in_preview
 from agentcore.host.containment.reading import WrongValueError, read_flag, read_mapping, read_text
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
 
@@ -31,6 +35,7 @@ class ModuleResources:
         former_id: str | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
         where = self._where("create")
         return self._registry.create(
             self._owner,
@@ -44,6 +49,7 @@ class ModuleResources:
 
     def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
         """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
         _callable(on_release, f"on_release {self._where('adopt')}")
         return self._registry.adopt(self._owner, resource_id, on_release)
 
@@ -68,6 +74,7 @@ class ModuleResources:
         reopening: Reopening | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
         where = self._where("update")
         if status is not None:
             _one_of(status, get_args(ResourceStatus), f"status {where}")
@@ -85,12 +92,14 @@ class ModuleResources:
 
     def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
         where = self._where("emit")
         _one_of(event, get_args(ResourceEvent), f"event {where}")
         self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
     async def release(self, resource_id: str, reason: str = "") -> None:
         """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
         reason = read_text(reason, f"reason {self._where('release')}")
         await self._registry.release(resource_id, self._owner, reason)
 

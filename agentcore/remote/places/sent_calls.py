@@ -12,6 +12,7 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import CallGoesOn
 from agentcore.host.calls.running import CarryOn
+from agentcore.host.containment.previewing import not_in_preview
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.remote.places import messages
 from agentcore.remote.places.linked_module import LinkedModule, gone
@@ -299,6 +300,6 @@ class SentCalls:
         if sent is None:
             raise ToolError("cancelled", "the call has ended")
         if sent.result is None and not in_preview:
-            raise ToolError("not_in_preview", "a preview can read artifacts, and ask its server for nothing else")
+            raise not_in_preview()
         sent.begin()
         return sent

@@ -18,6 +18,7 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.results import to_result
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.containment.ownership import CALL, OWNER, source_dirs
+from agentcore.host.containment.previewing import previewing
 from agentcore.host.declarations.components import read_component
 from agentcore.host.declarations.definitions import read_definition
 from agentcore.host.declarations.manifest import Manifest, read_manifest
@@ -181,7 +182,8 @@ class Member:
         if definition.preview is None:
             return None
         OWNER.set(self.name)
-        made = await _called(definition.preview, context, arguments)
+        with previewing():
+            made = await _called(definition.preview, context, arguments)
         if not issubclass(type(made), CallPreview):
             raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
         found: CallPreview = made
