@@ -200,6 +200,45 @@ async def test_a_foreign_machine_reads_the_artifacts_that_its_call_names_and_no_
                 assert (await calling)["ok"]
 
 
+async def test_a_foreign_machine_is_given_no_artifact_by_naming_it_in_a_call_of_its_own(place):
+    """It calls its own tool, with the id of an artifact that it was not given."""
+    rules = [{"decision": "allow", "tool": "lie", "callers": ["host"]}]
+    place.write_app(modules=["fs_tools"], approvals={"mode": "allow", "rules": rules})
+    async with serving(place) as server:
+        key = await pair(server)
+        async with dialled(server, key) as liar:
+            await liar.take_up()
+            await server.host_is("liar", "running")
+
+            async def save(call, blob):
+                await liar.socket.send_bytes(piece(blob, PASSWORD.encode(), is_last=True))
+                saved = await ask(liar, "artifact.save", n=call["n"], blob=blob, mime="text/plain", name="notes.txt")
+                return saved["result"]["artifactId"]
+
+            async def readable_inside(call, artifact_id):
+                """Whether its call inside of a call, which names the artifact, reads it."""
+                await liar.say("call.nested", id=5, n=call["n"], tool="lie", arguments={"file": artifact_id})
+                inner = await liar.hear("tool.call")
+                reply = await ask(liar, "artifact.load", n=inner["n"], artifactId=artifact_id)
+                await liar.result(inner)
+                while (await liar.hear("reply"))["id"] != 5:
+                    pass
+                return reply["ok"]
+
+            first_call = asyncio.create_task(server.call("lie", host="liar", session_id="s1"))
+            call = await liar.hear("tool.call")
+            earlier = await save(call, 1)
+            assert await readable_inside(call, earlier), "what a call has saved, it hands to one of its own"
+            await liar.result(call)
+            assert (await first_call)["ok"]
+            for arguments, is_readable in (({}, False), ({"file": earlier}, True)):
+                calling = asyncio.create_task(server.call("lie", host="liar", session_id="s1", **arguments))
+                call = await liar.hear("tool.call")
+                assert await readable_inside(call, earlier) is is_readable, arguments
+                await liar.result(call)
+                assert (await calling)["ok"]
+
+
 async def test_a_nested_call_of_a_foreign_machine_is_its_own_and_says_where_the_result_goes(place, provider):
     """What the chat may do without asking, the machine may not; what either is denied is denied."""
     rules = [

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
+from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
@@ -74,12 +75,6 @@ class CallContext:
         """The module whose tool is called."""
         prepared = self._call.prepared
         return "" if prepared is None else prepared.tool.module.name
-
-    @property
-    def given(self) -> Mapping[str, Any]:
-        """The call's arguments as the caller gave them; empty: they are not known."""
-        prepared = self._call.prepared
-        return {} if prepared is None else prepared.given
 
     @property
     def session_id(self) -> str:
@@ -421,6 +416,24 @@ class CallArtifacts:
             is_untrusted=call.is_of_open_world,
             account=call.artifact_account,
         )
+
+    async def is_given(self, artifact_id: str) -> bool:
+        """Whether who carries out the call was given an artifact: its arguments name it, or the call has saved it.
+
+        A call that a foreign machine has made is given what that machine was given itself, whatever the arguments name.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        saved_by, call = (await self._store.describe(artifact_id)).call_id, self._call
+        while call.id != saved_by:
+            prepared = call.prepared
+            if prepared is None or artifact_id not in to_json(prepared.given).decode():
+                return False
+            if call.parent is None or call.request.principal.kind != "host":
+                return True
+            call = call.parent
+        return True
 
     async def load(self, artifact_id: str) -> bytes:
         """See `agentcore.api.Artifacts`."""

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.context import CallArtifacts
 from agentcore.host.containment.reading import read_mapping
@@ -112,9 +111,7 @@ class CallRequests:
             raise ToolError("too_many_artifacts", "the host saves too much at one time; try again", retryable=True)
         self._saving_bytes += len(data)
         try:
-            saved = await sent.context.artifacts.save(data, mime=asked.mime, name=asked.name)
-            sent.saved.add(saved.artifact_id)
-            return saved.to_json()
+            return (await sent.context.artifacts.save(data, mime=asked.mime, name=asked.name)).to_json()
         finally:
             self._saving_bytes -= len(data)
 
@@ -122,15 +119,15 @@ class CallRequests:
         """The artifacts of a call, for reading one.
 
         Raises:
-            ToolError: `artifact_not_found`: a foreign machine reads those that the arguments of the call name, or that
-                the call itself has saved; of others of the session it learns nothing.
+            ToolError: `artifact_not_found`: a foreign machine reads those that the call was given or has saved; of
+                others of the session it learns nothing.
         """
         sent, foreign = await self._calls.of(asked, in_preview=True), self._calls.foreign
-        if foreign is not None and not foreign.may_use_chats():
-            is_named = bool(asked.artifact_id) and asked.artifact_id in to_json(sent.context.given).decode()
-            if not is_named and asked.artifact_id not in sent.saved:
-                raise unknown_artifact(asked.artifact_id)
-        return sent.context.artifacts
+        artifacts = sent.context.artifacts
+        is_held_back = foreign is not None and not foreign.may_use_chats()
+        if is_held_back and not await artifacts.is_given(asked.artifact_id):
+            raise unknown_artifact(asked.artifact_id)
+        return artifacts
 
     async def _load_artifact(self, asked: messages.OfArtifact) -> Any:
         artifacts = await self._artifacts_of(asked)

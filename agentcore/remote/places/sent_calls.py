@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import Principal, ToolResult
@@ -35,7 +35,6 @@ class SentCall:
         result: How it ends; None: it is a preview.
         asked: The tool and its arguments, as long as it may have to be sent again.
         is_sent: Whether a link has carried it.
-        saved: Ids of the artifacts that it has saved.
     """
 
     context: CallContext
@@ -44,7 +43,6 @@ class SentCall:
     asked: tuple[str, dict[str, Any]] | None = None
     is_sent: bool = False
     work: set[asyncio.Task[Any]] | None = None
-    saved: set[str] = field(default_factory=set)
 
     def begin(self) -> None:
         """Note that the running task is for this call, and ends with it."""
