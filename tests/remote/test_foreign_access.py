@@ -317,6 +317,32 @@ async def test_a_machine_adds_few_rows_to_the_record_and_none_about_calls_of_oth
     assert not {"forged", "control_file_quarantined"} & {row["outcome"] for row in rows}
 
 
+async def test_a_machine_hears_of_the_end_of_sessions_whose_calls_it_got_and_of_no_others(place, provider):
+    """Also of those whose calls it got from an earlier start of the server."""
+    known = []
+
+    async def heard_of_deleted(server, key, session):
+        """Of which session it hears when this one is deleted, after another that it had no part in."""
+        async with dialled(server, key) as liar:
+            await liar.take_up(instance=secrets.token_hex(4))
+            await server.host_is("liar", "running")
+            await liar.say("event.subscribe", module=1, subscription=1, pattern="session.*")
+            other = (await server.post("/api/sessions", host="liar"))["sessionId"]
+            await liar.say("record", module=1, outcome="forged", details={}, call="", sessionId=other)
+            for each in (other, session):
+                assert (await server.delete(f"/api/sessions/{each}"))["ok"]
+            return (await liar.hear("event.notify"))["event"]["sessionId"]
+
+    async with serving(place) as server:
+        key = await pair(server)
+        for _ in range(2):
+            async with in_chat(server, provider, key) as (_liar, _call, session):
+                known.append(session)
+        assert await heard_of_deleted(server, key, known[0]) == known[0]
+    async with serving(place) as server:
+        assert await heard_of_deleted(server, key, known[1]) == known[1]
+
+
 async def question_of(server, session):
     """What the person of a chat is asked, once they are."""
     async with asyncio.timeout(WAIT_S):

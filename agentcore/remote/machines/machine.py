@@ -8,7 +8,6 @@ ends the connection, and with it all that the host held.
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import structlog
@@ -23,7 +22,7 @@ from agentcore.remote.machines.calls import MachineCalls, host_away
 from agentcore.remote.machines.carrier import Carrying
 from agentcore.remote.machines.facts import facts_of, info_of, report_of
 from agentcore.remote.machines.greeting import HELLO_SECONDS, check_greeting
-from agentcore.remote.machines.hearing import may_hear
+from agentcore.remote.machines.hearing import Hearing
 from agentcore.remote.machines.module import hosted_module
 from agentcore.remote.machines.served import Served
 from agentcore.remote.places.answers import HeldModule, Hello
@@ -49,14 +48,25 @@ class Machine:
         keeps: How long what lives there is kept while it is away, in minutes, by type of resource; empty: all others.
         host: Where its modules are served.
         keys: What is known of hosts.
+        known_since_ms: Since when no other machine had its name, in milliseconds since 1970; None: since it was let in.
     """
 
-    def __init__(self, known: KnownHost, keeps: Mapping[str, float], host: Host, keys: KnownHosts) -> None:
+    def __init__(
+        self,
+        known: KnownHost,
+        keeps: Mapping[str, float],
+        host: Host,
+        keys: KnownHosts,
+        *,
+        known_since_ms: int | None = None,
+    ) -> None:
         self.name, self._host, self._keeps, self._keys = known.name, host, dict(keeps), keys
         self._loop = asyncio.get_running_loop()
         self._standing = Standing(known.name, host.events)
         self._foreign = ForeignMachine(known.name, lambda: host.registry.may_use_chats(known.name))
         self.calls = MachineCalls(self._foreign, host.resources, host.calls.carried_on, lambda: self.is_there)
+        since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
+        self._hearing = Hearing(known.name, self._module_names, host.resources, host.store.record, since_ms)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
@@ -96,13 +106,17 @@ class Machine:
     def report(self) -> PlaceReport:
         """See `Place.report`."""
         latency_s = self._latency_s if self.is_there else None
-        modules = [served.record.name for served in self._modules.values()]
+        modules = self._module_names()
         return report_of(self._standing, self.known, self._told, modules, address=self._address, latency_s=latency_s)
 
     def info(self) -> HostInfo:
         """What modules of the server know of it."""
         ready = [name for name, served in self._modules.items() if served.record.state == "ready"]
         return info_of(self.name, self._standing, self.known, self._told, ready)
+
+    def _module_names(self) -> list[str]:
+        """The names of its modules here."""
+        return [served.record.name for served in self._modules.values()]
 
     def records(self) -> list[ModuleRecord]:
         """Its modules."""
@@ -172,7 +186,7 @@ class Machine:
                 on_end=lambda reason: self._ended(link, reason),
             )
             link.resources.over = self._over
-            link.may_hear = partial(may_hear, self.name, self._host.resources)
+            link.pass_on = self._hearing.pass_on
             self._prepare(link)
             links.append(link)
             return link.peer
@@ -457,3 +471,4 @@ class Machine:
             self._taking_up.cancel()
             await asyncio.wait({self._taking_up})
         await self._background.stop()
+        await self._hearing.close()

@@ -92,7 +92,7 @@ class HostLink:
         self._pings: dict[int, asyncio.Future[None]] = {}
         self._awaited: frozenset[str] = frozenset()
         self._is_greeted = self.goes_on = self.is_over = False
-        self.may_hear: Callable[[Mapping[str, Any]], bool] = lambda event: True
+        self.pass_on: Callable[[Mapping[str, Any], Callable[[], None]], None] = lambda event, tell: tell()
         self.on_done: Callable[[], None] = lambda: None
         self._reason: asyncio.Future[str] = self._loop.create_future()
         self.peer = Peer(transport, on_end=on_end, per_second=MESSAGES_PER_SECOND)
@@ -380,10 +380,8 @@ class HostLink:
             raise ValueError(f"a module may have {_SUBSCRIPTIONS:,} subscriptions")
 
         def notify(event: Mapping[str, Any]) -> None:
-            if not self.may_hear(event):
-                return
             told = {"type": "event.notify", "module": module.number, "subscription": number, "event": event}
-            self.peer.tell(told)
+            self.pass_on(event, lambda: self.peer.tell(told))
 
         module.subscriptions[number] = runtime.subscribe(told.pattern, notify)
 

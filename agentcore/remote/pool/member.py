@@ -95,7 +95,8 @@ class PoolMember(Machine):
 
     def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, host: Host) -> None:
         known = records.add(member_name(pool.name, member))
-        super().__init__(known, {"": keep_minutes}, host, records)
+        # it is NATS that knows one machine from another
+        super().__init__(known, {"": keep_minutes}, host, records, known_since_ms=0)
         self._pool, self._member, self._records = pool, member, records
         self.calls.lost, self.calls.leases = partial(_interrupted, self.name), pool.leases.held
         self.announced: Announcement | None = None
