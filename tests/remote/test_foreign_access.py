@@ -5,7 +5,11 @@ import contextlib
 import json
 import secrets
 
+import httpx2
+import mcp_types as types
 import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.cli.conversation.answers import shown
@@ -362,6 +366,92 @@ async def test_question_says_which_machine_asks(place, provider):
             assert shown(first) == "Host 'liar' asks, and gets the answer:\n? Your password?"
             await server.post(f"/api/sessions/{session}/answer", questionId=first["questionId"], text="no")
             assert (await liar.hear("reply"))["ok"]
+
+
+async def test_question_of_a_tool_that_a_machine_has_called_names_the_machine(place, provider):
+    """The tool is the server's, and the machine may use chats; what the chat itself has called names no machine."""
+    asked = {"question": "Your password?"}
+    rules = [{"decision": "allow", "tool": "ask_user"}]
+    models = json.loads((place.folder / "app.json").read_text())["models"]
+    place.write_app(modules=["agent_tools"], models=models, approvals={"mode": "allow", "rules": rules})
+    async with serving(place) as server:
+        key = await pair(server, chats=True)
+        async with in_chat(server, provider, key) as (liar, call, session):
+            await liar.say("call.nested", id=5, n=call["n"], tool="ask_user", arguments=asked)
+            question = await question_of(server, session)
+            assert (question["askedBy"], question["host"]) == ("agent_tools", "liar")
+            assert shown(question) == "Host 'liar' asks, and gets the answer:\n? Your password?"
+            await server.post(f"/api/sessions/{session}/answer", questionId=question["questionId"], text="no")
+            assert (await liar.hear("reply"))["ok"]
+        provider.say("", ("a", "ask_user", json.dumps(asked)))
+        provider.say("Done.")
+        session = (await server.post("/api/sessions"))["sessionId"]
+        following = asyncio.create_task(Turn(server, session).follow())
+        question = await question_of(server, session)
+        assert (question["askedBy"], question["host"]) == ("agent_tools", "")
+        assert shown(question) == "? Your password?"
+        await server.post(f"/api/sessions/{session}/answer", questionId=question["questionId"], text="no")
+        await asyncio.wait_for(following, WAIT_S)
+
+
+async def test_question_to_an_mcp_client_names_the_machine_that_asks(place):
+    """A client shows the text of a question and nothing else; one of the server's own has no such words."""
+    place.write_app(modules=["agent_tools"], approvals={"mode": "allow"})
+    asked = {"question": "Your password?", "options": None, "url": None, "timeoutS": 60, "isSecret": False}
+    form = {"title": "who", "type": "object", "properties": {"name": {"type": "string"}}}
+    url = "https://machine.example/log-in"
+    questions = []
+
+    async def answer(_, params):
+        questions.append((params.mode, params.message))
+        return types.ElicitResult(action="decline")
+
+    async with serving(place) as server:
+        key = await pair(server)
+        client_key = (await server.post("/api/mcp/clients", name="robot"))["key"]
+        headers = {"Authorization": f"Bearer {client_key}"}
+        async with (
+            dialled(server, key) as liar,
+            httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http,
+        ):
+            await liar.take_up()
+            await server.host_is("liar", "running")
+            opened = streamable_http_client(f"{server.address}/mcp?wait=1", http_client=http)
+            async with Client(opened, mode="legacy", elicitation_callback=answer) as client:
+                calling = asyncio.create_task(client.call_tool("lie", {}))
+                call = await liar.hear("tool.call")
+                for each in ({"schema": None}, {"schema": form}, {"schema": None, "url": url}):
+                    refused = await ask(liar, "tool.ask", n=call["n"], **asked | each)
+                    assert refused["ok"] is False, "the person gives no answer"
+                await liar.result(call)
+                await calling
+                await client.call_tool("ask_user", {"question": "Your name?"})
+    marked = "[host 'liar' asks] Your password?"
+    assert questions == [("form", marked), ("form", marked), ("url", marked), ("form", "Your name?")]
+
+
+async def test_a_module_of_a_machine_stands_in_for_those_of_its_own_machine_and_no_others(place, provider):
+    """What it says that it stands in for is not offered: a tool of the server's stays."""
+    second = MEMBER | {"name": "second", "module": 2, "attributes": {"name": "second"}, "tools": [wire("dig", "read")]}
+
+    async def offered(server, key, names):
+        """The tools that the model of a chat on the machine is offered."""
+        first = MEMBER | {"attributes": {"name": "liar", "stands_in_for": names}}
+        provider.say("Done.")
+        async with dialled(server, key) as liar:
+            liar.tools[2] = second["tools"]
+            await liar.take_up(members=[first, second], instance=secrets.token_hex(4))
+            await server.host_is("liar", "running")
+            session = (await server.post("/api/sessions", host="liar"))["sessionId"]
+            await asyncio.wait_for(Turn(server, session).follow(), WAIT_S)
+        return {each["function"]["name"] for each in provider.requests[-1]["tools"]}
+
+    async with serving(place) as server:
+        key = await pair(server, members=[MEMBER, second])
+        assert {"lie", "dig", "read_file"} <= await offered(server, key, [])
+        hidden = await offered(server, key, ["fs_tools", "second"])
+        assert {"lie", "read_file"} <= hidden
+        assert "dig" not in hidden, "of its own machine it may"
 
 
 async def test_texts_that_nobody_accepted_stand_in_no_card_and_no_form(place):
