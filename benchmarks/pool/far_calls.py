@@ -184,13 +184,14 @@ async def _dial(session: aiohttp.ClientSession, port: int) -> aiohttp.ClientWebS
 async def _over_nats(folder: Path, calling: MakeCall) -> list[Row]:
     _write_module(folder / "server", "here")
     _write_module(folder / "far", "there")
+    _write_module(folder / "server", "there")  # what the server itself defines alike needs nobody's word
     nats = Nats(folder / "nats")
     agent = Program.of_host(folder / "far", "far", ["there"], "--server", nats.address, "--pool", "farm")
     farm = {"kind": "nats", "servers": [nats.address], "modules": ["there"]}
     with nats.running(), agent.running():
         await nats.is_up()
         async with (
-            open_host(folder / "server", {"modules": ["here"], "hosts": {"farm": farm}}) as host,
+            open_host(folder / "server", {"modules": ["here", "there"], "hosts": {"farm": farm}}) as host,
             _nats_echo(folder, nats.address) as echo,
         ):
             await settle(lambda: _has(host, "there_call"))

@@ -80,7 +80,9 @@ class Farm:
         for number in range(hosts):
             self.add(f"h{number:02}", self.nats.address)
         farm = {"kind": "nats", "servers": [self.nats.address], "modules": modules}
-        app = {"modules": [], "hosts": {"farm": farm}, "approvals": {"mode": "allow"}}
+        # the server lists what its hosts bring: what it defines alike needs nobody's word
+        app = {"modules": modules, "hosts": {"farm": farm}, "approvals": {"mode": "allow"}, "config": self._config}
+        self._add_counting(folder / "server")
         self.server = Program.of_server(folder / "server", self.port, app)
         self.gone: set[tuple[str, int]] = set()
         self._http: aiohttp.ClientSession
@@ -88,12 +90,15 @@ class Farm:
     def add(self, name: str, address: str) -> Program:
         """Have a host that reaches NATS at an address; it is not started."""
         place = self.folder / name
-        (place / "modules").mkdir(parents=True, exist_ok=True)
-        if "counting" in self._modules:
-            (place / "modules" / "counting.py").write_text(COUNTING)
+        self._add_counting(place)
         words = ("--server", address, "--pool", "farm", "--capacity", str(self._capacity))
         self.hosts[name] = Program.of_host(place, name, self._modules, *words, config=self._config)
         return self.hosts[name]
+
+    def _add_counting(self, place: Path) -> None:
+        (place / "modules").mkdir(parents=True, exist_ok=True)
+        if "counting" in self._modules:
+            (place / "modules" / "counting.py").write_text(COUNTING)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Farm"]:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.programs import find
 from tests.remote.two_machines import WAIT_S, Agent, Place, Server, dialling
@@ -143,6 +144,16 @@ async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncI
 
 
 async def members_running(server: Server, *names: str) -> None:
-    """Wait until hosts are there."""
+    """Wait until hosts are there, and have a person accept what they bring."""
     for name in names:
         await server.host_is(f"farm.{name}", "running")
+    for change in await waiting_definitions(server):
+        answer = await server.decide(f"/api/policy-changes/{change['changeId']}/decision", approved=True)
+        assert answer["ok"], answer
+
+
+async def waiting_definitions(server: Server) -> list[Any]:
+    """The changes that wait for a person because of what hosts bring."""
+    async with server.person.get("/api/approvals") as response:
+        changes = (await response.json())["changes"]
+    return [change for change in changes if change["kind"] == "definitions"]

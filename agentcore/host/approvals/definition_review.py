@@ -4,9 +4,9 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import structlog
 
@@ -31,6 +31,13 @@ _WORD = re.compile(r"[A-Za-z0-9_-]{6,64}")
 
 Use = Callable[[str], Awaitable[object]]
 """Has a module's tools read anew."""
+
+
+class Offered(NamedTuple):
+    """What a module offers: its tools, and what models are to be told besides."""
+
+    tools: Sequence[ToolDefinition]
+    instructions: str
 
 
 class DefinitionReview:
@@ -98,6 +105,25 @@ class DefinitionReview:
         await self._store.decide(module, texts, "accepted")
         self._accepted[module] = texts
         self._refused.pop(module, None)
+
+    async def accept_alike(self, module: str, offered: Offered, own: Offered) -> None:
+        """Accept what a module offers exactly as the server's own one of its name does, unless a user has refused it.
+
+        Args:
+            module: The module of another machine.
+            offered: What it offers.
+            own: What the server's own module offers.
+        """
+        accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
+        known = _texts(own.tools, own.instructions)
+        alike = {
+            name: text
+            for name, text in _texts(offered.tools, offered.instructions).items()
+            if known.get(name) == text and text not in (accepted.get(name), refused.get(name))
+        }
+        if alike:
+            await self._store.decide(module, alike, "accepted")
+            self._accepted.setdefault(module, {}).update(alike)
 
     def accepted(self, module: str) -> Collection[str]:
         """The names of the tools of a module that a person has accepted."""

@@ -9,6 +9,8 @@ from pydantic import BaseModel
 from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
 from agentcore.errors import ToolError
+from agentcore.host.approvals.definition_review import Offered
+from agentcore.host.declarations.definitions import without_session
 from agentcore.host.discovery.families import FamilyMember, code_in
 from agentcore.host.discovery.finding import (
     Found,
@@ -21,7 +23,7 @@ from agentcore.host.discovery.finding import (
 )
 from agentcore.host.discovery.installed import rescan
 from agentcore.host.modules.lifecycle import Lifecycle
-from agentcore.host.modules.module_record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord, merged_instructions
 from agentcore.host.modules.places import PlacedModule
 from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.source_choice import SourceChoice
@@ -94,6 +96,14 @@ class Modules:
         async with self._change:
             failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
             await self._lifecycle.start([ModuleRecord(name) for name in failed])
+
+    def offered_by(self, name: str) -> Offered | None:
+        """What a module that the server itself runs offers, as another machine could offer it; None: it runs none."""
+        record = self.records.get(name)
+        if record is None or record.state != "ready" or record.is_foreign:
+            return None
+        tools = [without_session(tool.definition) for tool in record.tools]
+        return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))
 
     async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
         """Have a module served that another machine has started; see `Lifecycle.take_in`."""

@@ -268,15 +268,16 @@ class ToolRegistry:
         tool = (self.tools_at(host) if host else self.tools).get(name)
         if tool is not None:
             return tool
+        waiting = self._withheld(name, host)
         error = (
             self._why_down(name, host)
-            or self._why_claimed(name, host)
+            or (self._why_claimed(name, host) if waiting is None else None)
             or self.why_away(name, host)
             or self._why_down(name, "")
         )
         if error is not None:
             raise error
-        if (waiting := self._withheld(name, host)) is not None:
+        if waiting is not None:
             message = (
                 f"tool {name!r} of module {waiting!r} is new, or another than the person has seen, and waits for them "
                 "in the approval view"

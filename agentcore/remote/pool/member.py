@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from agentcore.api import ToolResult
 from agentcore.errors import ToolError
+from agentcore.host.approvals.definition_review import Offered
 from agentcore.host.calls.context import CallContext
 from agentcore.host.declarations.hosted_names import hosted_name, member_name
 from agentcore.host.host import Host
@@ -197,12 +198,12 @@ class PoolMember(Machine):
             raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
 
     async def _before(self, told: Hello) -> None:
-        """What the first host of a pool brings is what the person wanted who listed the module; later it waits."""
-        review = self._host.definition_review
+        """What the server's own module of a name defines alike needs nobody's word; all else waits for a person."""
         for each in told.members:
-            name = hosted_name(self._pool.name, each.name)
-            if name not in review.modules_of(self._pool.name):
-                await review.accept(name, await asyncio.to_thread(definitions_in, each), instructions_in(each))
+            if (own := self._host.modules.offered_by(each.name)) is not None:
+                offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
+                name = hosted_name(self._pool.name, each.name)
+                await self._host.definition_review.accept_alike(name, offered, own)
 
     async def _let_go_of(self, name: str, reason: str) -> None:
         await super()._let_go_of(name, f"{reason}; what was open there is lost: name none, for a new one")

@@ -207,7 +207,8 @@ async def record_pool(folder: Path) -> Recorder:
     async with contextlib.AsyncExitStack() as stack:
         nats = await stack.enter_async_context(nats_running(folder / "nats"))
         farm = {"kind": "nats", "servers": [nats.address], "modules": ["desk"], "labels": ["gpu"]}
-        served = await stack.enter_async_context(serve(folder, {"hosts": {"farm": farm}}, {}))
+        # the server runs the module itself, so that nobody has to accept what hosts bring that it defines alike
+        served = await stack.enter_async_context(serve(folder, {"hosts": {"farm": farm}}, {"desk": DESK}))
         recorder = served.recorder
         await served.wait_for_host("farm", state="away", reason="no host of it is there")  # connected to NATS
         await recorder.record_state("empty", HOSTS)
