@@ -399,7 +399,7 @@ class Worker:
             pass  # where there is another server, that asks for it
 
     def _begin(self, member: Member, message: Message) -> RemoteContext:
-        """A call, or a preview of one, begins; `_end` ends it."""
+        """A call, or a preview of one, begins; `_end` ends a call."""
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         if "nextIndex" in message:
             self._resources.note_next(message["chatSessionId"], message["nextIndex"])
@@ -426,7 +426,7 @@ class Worker:
                 preview = await member.preview(context, message["tool"], arguments_of(message))
             finally:
                 context.end_preview()
-                self._end(context)
+                del self._running[context.number]  # it takes nothing from the call that makes its resource
             return {"preview": None if preview is None else preview_to_wire(preview)}
         except asyncio.CancelledError:
             raise
