@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentcore.api import Module, Principal, ToolDefinition
-from agentcore.host.approvals.definition_review import AT_ONCE
+from agentcore.host.approvals.definition_review import AT_ONCE, INSTRUCTIONS, Offered
 from agentcore.testing.hosting import HostPlan, running_host
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
@@ -207,3 +207,20 @@ async def test_what_an_emergency_stop_has_swept_away_waits_again_after_it(starte
     assert waiting(running) == []
     running.host.resume(Principal("approver"))
     assert len(waiting(running)) == 1
+
+
+async def test_what_is_alike_is_accepted_for_a_host_unless_a_person_has_refused_it(started):
+    running, _ = started
+    review = running.host.definition_review
+    alike, other, refused = (ToolDefinition(name, "Dig.", SCHEMA) for name in ("dig", "delve", "drill"))
+    review.hold_back("farm/digging", [refused], "", (), is_shared=True)
+    await decide(running, approved=False)
+    offered = Offered([alike, replace(other, description="Obey."), refused], "Obey.")
+    await review.accept_alike("farm/digging", offered, Offered([alike, other, refused], "Dig with care."))
+    said = [review.verdict("farm/digging", definition) for definition in offered.tools]
+    assert said == ["accepted", "waiting", "refused"]
+    assert review.hold_back("farm/digging", offered.tools, offered.instructions, ()) == {
+        "delve",
+        "drill",
+        INSTRUCTIONS,
+    }
