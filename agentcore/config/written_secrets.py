@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.fields import Model, secrets_in
-from agentcore.secrets import secrets_written
+from agentcore.secrets import find_written_secrets
 
 _PLAIN = re.compile(
     r"[+-]?[0-9.]{1,9}"  # a number
@@ -27,7 +27,7 @@ def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
     Args:
         values: As they are written, with their references.
     """
-    found = secrets_written("", values)
+    found = [secret for written in find_written_secrets(values) for secret in written.secrets]
     handed_on = [values.get(part) for part in SECRET_PARTS] if isinstance(values, dict) else []
     texts = [text for part in handed_on if isinstance(part, dict) for text in part.values() if isinstance(text, str)]
     declared = () if model is None else sorted(secrets_in(model, values))

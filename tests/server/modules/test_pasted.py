@@ -1,12 +1,17 @@
 """Keys in blocks as documentation shows them: in an address, in a header among arguments, in the environment."""
 
 import copy
+import json
 
 import pytest
 
 from agentcore.cli.clients.import_dialogue import without_secrets
+from agentcore.config.written_secrets import written_secrets
 from agentcore.secrets import MASK
 from agentcore.server.modules import secrets_in
+from tests.server.approving import page
+
+pytestmark = [pytest.mark.spec("P3"), pytest.mark.spec("K10")]
 
 KEY = "tvly-0123456789abcdef"
 
@@ -23,7 +28,22 @@ BLOCKS = {
     "an address in the environment": {"command": "npx", "env": {"UPSTREAM": f"https://x.test/?key={KEY}"}},
     "an option": {"command": "npx", "args": [f"--api-key={KEY}"]},
     "a header": {"url": "https://x.test/mcp", "headers": {"Authorization": f"Bearer {KEY}"}},
+    "an option and its value": {"command": "npx", "args": ["--api-key", KEY]},
+    "a variable among arguments": {"command": "docker", "args": ["run", "-e", f"TAVILY_API_KEY={KEY}", "mcp/tavily"]},
+    "a variable in an option": {"command": "docker", "args": ["run", f"--env=TAVILY_API_KEY={KEY}", "mcp/tavily"]},
+    "an address in a variable": {"command": "docker", "args": ["-e", f"UPSTREAM=https://x.test/?apiKey={KEY}"]},
+    "JSON as an argument": {"command": "npx", "args": ["--config", json.dumps({"exa": {"apiKey": KEY}, "port": 1})]},
+    "JSON in an option": {"command": "npx", "args": ["--config=" + json.dumps({"apiKey": KEY, "user": KEY[:4]})]},
+    "JSON in the environment": {"command": "npx", "env": {"HEADERS": json.dumps({"Authorization": f"Bearer {KEY}"})}},
+    "JSON with escapes": {"command": "npx", "env": {"H": '{"\\u0061uthorization" : "Bearer ' + KEY + '"}'}},
+    "JSON in JSON": {"command": "npx", "args": [json.dumps({"args": ["--token", KEY], "max_tokens": 12})]},
+    "a key deep inside": {"command": "npx", "options": {"login": [{"password": KEY}]}},
 }
+
+
+@pytest.fixture
+async def asker(site, agentcore_client):
+    return await page(await agentcore_client(config={"bells": {}}))
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
@@ -37,6 +57,47 @@ def test_key_is_recognised_moved_and_masked(block):
     assert KEY not in str(shown)
     assert MASK in str(shown)
     assert block == before
+
+
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
+async def test_every_surface_recognises_the_key(asker, block):
+    """The rule of pasted blocks is that of masks in a module's texts, and of settings that are shown."""
+    assert any(KEY in keep for keep in written_secrets(None, block))
+    assert not any(keep in ("npx", "docker", "1", "12") for keep in written_secrets(None, block))
+    (pasted,) = (await asker.ask("POST", "/api/families/read", {"text": json.dumps({"bells": {"x": block}})}))[1][
+        "blocks"
+    ]
+    assert [secret["value"] for secret in pasted["secrets"]] == [KEY]
+    status, planned = await asker.ask("PUT", "/api/families/bells?preview=diff", {"blocks": {"x": block}})
+    assert status == 200
+    assert MASK in json.dumps(planned, ensure_ascii=False)
+    assert KEY not in json.dumps(planned)
+
+
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
+def test_moved_key_comes_back_to_where_it_was(block):
+    moved = copy.deepcopy(block)
+    (found,) = secrets_in("example", block, ())
+    *way, last = found.path
+    inner = moved
+    for step in way:
+        inner = inner[step]
+    inner[last] = found.instead
+    assert secrets_in("example", moved, ()) == []
+    assert json.loads(json.dumps(moved).replace(f"${{secret:{found.name}}}", found.value)) == block
+
+
+def test_key_is_recognised_by_its_form_and_no_part_of_a_name_is():
+    (found,) = secrets_in("x", {"args": ["srv", "ghp_0123456789abcdefghijABCDEFGHIJ"]}, ())
+    assert (found.value, found.name) == ("ghp_0123456789abcdefghijABCDEFGHIJ", "x_secret")
+    (found,) = secrets_in("x", {"url": "https://x.test/sk-0123456789abcdefghij/mcp"}, ())
+    assert found.instead == "https://x.test/${secret:x_url}/mcp"
+    assert secrets_in("x", {"args": ["-y", "task-management-mcp-server", "@acme/desk-01234567890123456"]}, ()) == []
+
+
+def test_digits_that_somebody_keeps_to_themselves_are_moved_and_counts_are_not():
+    (found,) = secrets_in("x", {"pin": 4711, "port": 8080, "max_tokens": 100}, ())
+    assert (found.path, found.value, found.instead) == (("pin",), "4711", "${secret:x_pin}")
 
 
 def test_value_of_an_option_is_no_name_for_what_follows_it():
