@@ -1,0 +1,59 @@
+"""Secrets that app.json and the files of modules spell out, and those that other users of the machine can see."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentcore.cli.diagnosis.finding import Finding
+from agentcore.config import AppConfig, ConfigFile, JsonPath, dotted
+from agentcore.config.errors import ConfigError
+from agentcore.errors import AgentcoreError
+from agentcore.host.discovery import installed_families, name_of_block
+from agentcore.server.modules import exposure_warning, secrets_in
+from agentcore.store.credentials import read_secrets
+from agentcore.store.state import locate_state_dir
+
+_SUBJECT = "secrets in settings"
+_ADVICE = "put it into env of the block where the program reads it there"
+
+
+def check_written_secrets(config: AppConfig) -> Iterator[Finding]:
+    """Name the place of each value that looks like a secret, and the command that stores it; never the value."""
+    try:
+        taken = set(read_secrets(locate_state_dir(config.file)))
+    except AgentcoreError:
+        taken = set()  # the modules that name a secret say so
+    app = ConfigFile.read(config.file)
+    for top in ("config", *config.family_keys):
+        blocks = app.source.value.get(top)
+        for key, block in blocks.items() if isinstance(blocks, dict) else ():
+            yield from _spelled_out(app, (top, key), block, taken)
+    for path in sorted(config.modules_folder.glob("*.json")):
+        try:
+            own = ConfigFile.read(path)
+        except ConfigError:
+            continue  # its module says what is wrong with it
+        yield from _spelled_out(own, (), own.source.value, taken)
+    yield from _exposed(config, app)
+
+
+def _spelled_out(file: ConfigFile, path: JsonPath, block: Any, taken: set[str]) -> Iterator[Finding]:
+    if not isinstance(block, dict):
+        return
+    key = str(path[-1]) if path else file.path.stem
+    for secret in secrets_in(key, block, taken):
+        taken.add(secret.name)
+        place = (*path, *secret.path)
+        line, _ = file.source.locate(place)
+        said = f"{file.path}:{line}: {dotted(place)} looks like a secret, and is readable to whoever sees the file"
+        advice = f"agentcore secrets set {secret.name} stores it; then write ${{secret:{secret.name}}} in its place"
+        yield Finding("note", _SUBJECT, said, advice)
+
+
+def _exposed(config: AppConfig, app: ConfigFile) -> Iterator[Finding]:
+    """Of blocks whose modules are off: one that is on says so itself."""
+    for family in installed_families():
+        blocks = app.source.value.get(family.key)
+        for key, block in blocks.items() if isinstance(blocks, dict) else ():
+            is_on = name_of_block(family, key) in config.modules
+            if isinstance(block, dict) and not is_on and (warning := exposure_warning(block)):
+                yield Finding("note", _SUBJECT, f"{dotted((family.key, key))}: {warning}", _ADVICE)
