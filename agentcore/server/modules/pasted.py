@@ -1,18 +1,20 @@
 """Blocks as people paste them, from what another program's documentation says: read strictly, and nothing is run."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, without_comments
+from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, without_comments
+from agentcore.config.references import has_secret
 from agentcore.errors import ToolError
-from agentcore.secrets import find_written_secrets
+from agentcore.secrets import find_written_secrets, is_secret_argument
 
 BLOCKS = 50
 """Blocks of one paste."""
 
 _NAME_CHARS = 60
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
 _OTHERS = re.compile(r"[^a-z0-9]+")
 
 
@@ -91,6 +93,42 @@ def secrets_in(key: str, block: Mapping[str, Any], taken: Collection[str]) -> li
             # of several in one text, each one says what stands there once it and those before it are moved
             found.append(FoundSecret(path, name, text[start:end], instead + text[end:]))
     return found
+
+
+def exposed_arguments(block: Mapping[str, Any]) -> list[JsonPath]:
+    """The arguments of commands in a block that hold a secret, or a reference to one.
+
+    Other users of the machine see them in the list of processes once the command runs.
+    """
+    return [path for path, text, before in _arguments(block, ()) if _is_exposed(text, before)]
+
+
+def exposure_warning(block: Mapping[str, Any]) -> str:
+    """A sentence about the `exposed_arguments` of a block; empty: it has none."""
+    paths = exposed_arguments(block)
+    if not paths:
+        return ""
+    holds = "holds a secret" if len(paths) == 1 else "hold secrets"
+    return f"{', '.join(map(dotted, paths))} {holds}, which other users of this machine can see while the command runs"
+
+
+def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]]:
+    """The texts of all lists, each with the text before it."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _arguments(part, (*path, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            before = value[at - 1] if at else ""
+            if isinstance(part, str):
+                yield (*path, at), part, before if isinstance(before, str) else ""
+            else:
+                yield from _arguments(part, (*path, at))
+
+
+def _is_exposed(text: str, before: str) -> bool:
+    # a variable of the environment counts where a value in its place would
+    return has_secret(text) or is_secret_argument(_REFERENCE.sub("value", text), _REFERENCE.sub("value", before))
 
 
 def _blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:

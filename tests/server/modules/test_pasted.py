@@ -87,6 +87,23 @@ def test_moved_key_comes_back_to_where_it_was(block):
     assert json.loads(json.dumps(moved).replace(f"${{secret:{found.name}}}", found.value)) == block
 
 
+@pytest.mark.parametrize(
+    ("args", "exposed"),
+    [
+        (["-y", "srv", "--api-key", KEY], [3]),
+        (["--api-key=${secret:x}", "--header", "Authorization: Bearer ${secret:y}"], [0, 2]),
+        (["${secret:x}"], [0]),
+        (["--token", "${TOKEN}", "-e", "API_KEY=${KEY:-none}"], [1, 3]),
+        (["-y", "mcp-remote", "https://x.test/mcp", "--port", "${PORT}", "--max-tokens", "12"], []),
+    ],
+)
+async def test_secrets_that_other_users_of_the_machine_see_in_arguments_are_named(asker, args, exposed):
+    block = {"command": "npx", "args": args, "env": {"TOKEN": "${secret:x}"}}
+    text = json.dumps({"bells": {"x": block}})
+    (pasted,) = (await asker.ask("POST", "/api/families/read", {"text": text}))[1]["blocks"]
+    assert pasted["exposed"] == [f"/args/{at}" for at in exposed]
+
+
 def test_key_is_recognised_by_its_form_and_no_part_of_a_name_is():
     (found,) = secrets_in("x", {"args": ["srv", "ghp_0123456789abcdefghijABCDEFGHIJ"]}, ())
     assert (found.value, found.name) == ("ghp_0123456789abcdefghijABCDEFGHIJ", "x_secret")
