@@ -215,13 +215,8 @@ def secrets_inside(text: str) -> list[SecretSpan]:
     elif scheme is not None:
         found = [SecretSpan(*scheme.span("value"), scheme["name"])]
     else:
-        found = _secrets_of_address(text)
-        found += [
-            SecretSpan(*key.span(), "")
-            for key in _KEY_LIKE.finditer(text)
-            if not any(key.start() < span.end and span.start < key.end() for span in found)
-        ]
-        found.sort()
+        keys = [SecretSpan(*key.span(), "") for key in _KEY_LIKE.finditer(text)]
+        found = _without_overlaps([*_secrets_of_address(text), *keys])
     return _without_references(text, found)
 
 
@@ -235,7 +230,18 @@ def _secrets_of_address(text: str) -> list[SecretSpan]:
         if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
     ]
     if password := _PASSWORD.search(text):
-        found.insert(0, SecretSpan(*password.span(password.lastgroup or 0), "password"))
+        found.append(SecretSpan(*password.span(password.lastgroup or 0), "password"))
+    return found
+
+
+def _without_overlaps(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    """The same places in their order, with one span for those that overlap."""
+    found: list[SecretSpan] = []
+    for span in sorted(spans):
+        if found and span.start < found[-1].end:
+            before = found.pop()
+            span = SecretSpan(before.start, max(before.end, span.end), before.name or span.name)  # noqa: PLW2901
+        found.append(span)
     return found
 
 
@@ -346,10 +352,11 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
         value = json.loads(text)
         # the same document with the number of its place in place of each scalar
         places = json.loads(_JSON_SCALAR.sub(numbered, text))
+        all_written = list(find_written_secrets(value))
     except (ValueError, RecursionError):
         return secrets_inside(text)
     found: list[SecretSpan] = []
-    for written in find_written_secrets(value):
+    for written in all_written:
         place = places
         for step in written.path:
             place = place[step]

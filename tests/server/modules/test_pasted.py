@@ -4,6 +4,8 @@ import copy
 import json
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agentcore.cli.clients.import_dialogue import without_secrets
 from agentcore.config.written_secrets import written_secrets
@@ -102,6 +104,35 @@ async def test_secrets_that_other_users_of_the_machine_see_in_arguments_are_name
     text = json.dumps({"bells": {"x": block}})
     (pasted,) = (await asker.ask("POST", "/api/families/read", {"text": text}))[1]["blocks"]
     assert pasted["exposed"] == [f"/args/{at}" for at in exposed]
+
+
+_PIECES = st.sampled_from(
+    ["https://", "a.test", "?", "&", "token=", "apiKey=", "a:", "b@", "/", "#", ";", KEY, "${secret:x}", "=", " ", ":",
+     "--key=", "Authorization: ", "Bearer ", '{"password": "', '"}', "[", "]", '"', "\\", "\n", "KEY=", "0",
+     "localhost", "ghp_" + "a1" * 12]
+)  # fmt: skip
+_TEXTS = st.lists(_PIECES, max_size=9).map("".join)
+
+
+@example(["https://x.test?token=a:b@c.test"], {"TOKEN": "a"})
+@given(st.lists(_TEXTS, max_size=3), st.dictionaries(st.sampled_from(["A", "TOKEN", "Authorization"]), _TEXTS))
+def test_moved_secrets_of_any_text_come_back_to_where_they_were(args, env):
+    block = {"args": args, "env": env}
+    found = secrets_in("x", block, ())
+    moved = copy.deepcopy(block)
+    for secret in found:
+        moved[secret.path[0]][secret.path[1]] = secret.instead
+    text = json.dumps(moved)
+    for secret in found:
+        assert text.count(f"${{secret:{secret.name}}}") == 1
+        text = text.replace(f"${{secret:{secret.name}}}", json.dumps(secret.value)[1:-1])
+    assert json.loads(text) == block
+
+
+@pytest.mark.parametrize("depth", [100, 900, 100_000])
+def test_json_that_is_nested_too_deep_is_a_text_like_any_other(depth):
+    (found,) = secrets_in("x", {"args": ["[" * depth + "]" * depth, "--token", KEY]}, ())
+    assert found.value == KEY
 
 
 def test_key_is_recognised_by_its_form_and_no_part_of_a_name_is():
