@@ -8,7 +8,7 @@ from typing import Any
 from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, without_comments
 from agentcore.config.references import has_secret
 from agentcore.errors import ToolError
-from agentcore.secrets import find_written_secrets, is_secret_argument
+from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
 BLOCKS = 50
 """Blocks of one paste."""
@@ -75,15 +75,22 @@ def read_pasted(text: str, families: Collection[str]) -> Pasted:
     return Pasted(None, {"": value})
 
 
-def secrets_in(key: str, block: Mapping[str, Any], taken: Collection[str]) -> list[FoundSecret]:
+def secrets_in(
+    key: str, block: Mapping[str, Any], taken: Collection[str], declared: Collection[str] = ()
+) -> list[FoundSecret]:
     """The values of a block that look like secrets and stand there as they are.
 
     Args:
         key: The block's.
         taken: Names of secrets that are kept already.
+        declared: Texts that are secrets because the model of the settings says so.
     """
     used, found = set(taken), []
-    for path, text, spans in find_written_secrets(block):
+    recognised = {written.path: written for written in find_written_secrets(block)}
+    for path, text in _texts(block, ()):
+        if text in declared and path not in recognised:
+            recognised[path] = WrittenSecrets(path, text, [SecretSpan(0, len(text), str(path[-1]))])
+    for path, text, spans in recognised.values():
         instead, at = "", 0
         for start, end, label in spans:
             name = _free(_named(key, label), used)
@@ -110,6 +117,14 @@ def exposure_warning(block: Mapping[str, Any]) -> str:
         return ""
     holds = "holds a secret" if len(paths) == 1 else "hold secrets"
     return f"{', '.join(map(dotted, paths))} {holds}, which other users of this machine can see while the command runs"
+
+
+def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for step, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(part, (*path, step))
 
 
 def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]]:

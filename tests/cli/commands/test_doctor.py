@@ -114,6 +114,17 @@ def test_secrets_that_settings_spell_out_are_named_with_the_command_that_stores_
     assert "s3cret" not in done.out + done.err + place.run("doctor").out
 
 
+def test_secret_by_the_model_of_its_module_is_named_by_doctor_whatever_it_is_called(place):
+    place.write_app(modules=["clock"], config={"clock": {"zone": "s3cret-zone", "code": "s3cret-code"}})
+    done = place.run("doctor", "--json")
+    (found,) = [each for each in done.json["findings"] if each["subject"] == "secrets in settings"]
+    assert "config.clock.code looks like a secret" in found["said"]
+    assert "agentcore secrets set clock_code" in found["advice"]
+    assert "s3cret-code" not in done.out
+    place.write_app(modules=["clock"], config={"clock": {"code": "${secret:clock_code}"}})
+    assert "secrets in settings" not in levels(place.run("doctor", "--json"))
+
+
 def test_settings_without_secrets_are_no_matter_for_doctor(place):
     place.run("secrets", "set", "kept", stdin="s3cret-0")
     settings = {"api_key": "${secret:kept}", "region": "north", "max_tokens": 12}
