@@ -17,7 +17,7 @@ _PLAIN = re.compile(
 """Values that are not treated as secrets unless their name says that they are."""
 
 
-def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
+def secrets_to_mask(model: Model | None, values: Any) -> tuple[str, ...]:
     """The secrets in a module's settings, to be masked in what it says.
 
     A value counts where its name or its form tells of a secret. Below `env` and `headers`, and where the model

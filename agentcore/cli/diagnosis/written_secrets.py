@@ -6,9 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, ConfigFile, JsonPath, dotted, module_settings
-from agentcore.config.errors import ConfigError
-from agentcore.config.written_secrets import written_secrets
+from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, dotted, module_settings, secrets_to_mask
 from agentcore.errors import AgentcoreError
 from agentcore.host.discovery import FamilyMember, find_module, installed_families, name_of_block
 from agentcore.host.modules import block_model, raw_block, remembered_sources, settings_in_code
@@ -47,7 +45,7 @@ def _declared_secrets(config: AppConfig) -> frozenset[str]:
     found: set[str] = set()
     for name in config.modules:
         try:
-            found.update(written_secrets(*_model_and_values(config, name, chosen.get(name, ""))))
+            found.update(secrets_to_mask(*_model_and_values(config, name, chosen.get(name, ""))))
         except KeyboardInterrupt:
             raise
         except BaseException:  # noqa: BLE001, S112 - what keeps a module from being imported is a finding of its own

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, validate_settings
-from agentcore.config.written_secrets import written_secrets
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError
 from agentcore.host.declarations.manifest import settings_of
@@ -48,7 +48,7 @@ def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel]
         block = raw_block(found)
         if isinstance(places, AppConfig):
             resolved = references_of(places).resolve(block.values, block.origins)
-            keep_masked((*resolved.secrets, *written_secrets(model, block.values)))
+            keep_masked((*resolved.secrets, *secrets_to_mask(model, block.values)))
             block = RawSettings(block.key, resolved.values, block.origins)
         target = make_member(found, target, model, block)
     return settings_of(target, found.name)

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, without_comments
-from agentcore.config.references import has_secret
+from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, has_secret, without_comments
 from agentcore.errors import ToolError
 from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
