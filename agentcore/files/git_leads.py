@@ -41,7 +41,7 @@ class GitLeads:
     def __init__(self) -> None:
         self._found: dict[str, frozenset[str]] = {}
         self._everywhere = _Configs()
-        self._read_at = 0.0
+        self._read_at = float("-inf")
 
     def above(self, folder: str) -> frozenset[str]:
         """Find the hooks and further configuration that the repositories in a folder and above it lead to.
@@ -57,15 +57,16 @@ class GitLeads:
         if now - self._read_at > _KEPT_SECONDS:
             self._found = {"": self._read_everywhere()}
             self._read_at = now
+        known = self._found  # another thread may begin anew meanwhile
         unknown: list[str] = []
-        while folder not in self._found:
+        while folder not in known:
             unknown.append(folder)
             folder = os.path.dirname(folder) if folder != "/" else ""  # noqa: PTH120
-        found = self._found[folder]
+        found = known[folder]
         for each in reversed(unknown):
             if git := _git_folder(each):
                 found |= self._read_repository(each, git)
-            self._found[each] = found
+            known[each] = found
         return found
 
     def _read_everywhere(self) -> frozenset[str]:

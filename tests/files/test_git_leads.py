@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,15 @@ def test_repository_above_the_root_counts(project: Path, git: Git) -> None:
     git(project, "config", "core.hooksPath", "part/tools")
     (project / "part").mkdir()
     assert protected(project / "part", "tools/x", *ORDINARY) == ["tools/x"]
+
+
+def test_many_threads_find_the_same(project: Path, git: Git) -> None:
+    git(project, "config", "core.hooksPath", "tools")
+    paths = [f"{top}/deep/{number}/x" for number in range(200) for top in ("tools", "src")]
+    with Workspace([project]) as workspace, ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            found = threads.map(lambda path: workspace.is_protected(workspace.locate(path)), paths)
+            assert list(found) == [True, False] * 200
 
 
 def test_what_is_no_configuration_leads_nowhere(tmp_path: Path, home: Path) -> None:
