@@ -89,6 +89,12 @@ _HEADER = re.compile(
 )
 _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>.+))?", re.DOTALL)
 _SCHEME = re.compile(r"(?P<name>Bearer|Basic|Token)\s+(?P<value>[^\s]{8,})", re.IGNORECASE)
+_SCHEME_BEFORE = re.compile(r"(?:Bearer|Basic|Token)\s+(?=\S)", re.IGNORECASE)
+_KEY_LIKE = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,100}[0-9])[A-Za-z0-9_-]{16,}|gh[a-z]_\w{20,}"
+    r"|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AKIA[A-Z0-9]{16}|AIza[\w-]{30,}|acap_[\w-]{20,})"
+)
+_JSON_SCALAR = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|"(?:[^"\\]|\\.)*"|[-+.\w]+')
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.+)", re.DOTALL)
 _PASSWORD = re.compile(
     r"(?:(?<=://)[^/\s:@]*|\A[^/\s:@]+):(?P<value>[^/\s@]+)@(?=[^/\s@]+(?:\.[a-z]|:[0-9])|localhost|\[)"
@@ -200,25 +206,171 @@ class SecretSpan(NamedTuple):
 def secrets_inside(text: str) -> list[SecretSpan]:
     """The secrets that a text of a configuration has inside: in an address, with or without its scheme, in a header.
 
-    References such as `${secret:NAME}` and masks are none.
+    A key counts anywhere where its form shows whose it is, such as `ghp_…`. References such as `${secret:NAME}` and
+    masks are no secrets.
     """
     header, scheme = _HEADER.fullmatch(text), _SCHEME.fullmatch(text)
     if header is not None and is_secret_name(header["name"], IN_ENVIRONMENT):
         found = [SecretSpan(*header.span("value"), header["name"])]
     elif scheme is not None:
         found = [SecretSpan(*scheme.span("value"), scheme["name"])]
-    elif "://" in text or _PASSWORD.match(text) or "?" in text or "#" in text:
-        named = ((each, unquote(each["name"])) for each in _PARAMETER.finditer(text))
-        found = [
-            SecretSpan(*each.span("value"), name)
-            for each, name in named
-            if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
-        ]
-        if password := _PASSWORD.search(text):
-            found.insert(0, SecretSpan(*password.span(password.lastgroup or 0), "password"))
     else:
+        keys = [SecretSpan(*key.span(), "") for key in _KEY_LIKE.finditer(text)]
+        found = _without_overlaps([*_secrets_of_address(text), *keys])
+    return _without_references(text, found)
+
+
+def _secrets_of_address(text: str) -> list[SecretSpan]:
+    if not ("://" in text or _PASSWORD.match(text) or "?" in text or "#" in text):
         return []
-    return [span for span in found if "${" not in text[span.start : span.end] and text[span.start : span.end] != MASK]
+    named = ((each, unquote(each["name"])) for each in _PARAMETER.finditer(text))
+    found = [
+        SecretSpan(*each.span("value"), name)
+        for each, name in named
+        if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
+    ]
+    if password := _PASSWORD.search(text):
+        found.append(SecretSpan(*password.span(password.lastgroup or 0), "password"))
+    return found
+
+
+def _without_overlaps(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    """The same places in their order, with one span for those that overlap."""
+    found: list[SecretSpan] = []
+    for span in sorted(spans):
+        if found and span.start < found[-1].end:
+            before = found.pop()
+            span = SecretSpan(before.start, max(before.end, span.end), before.name or span.name)  # noqa: PLW2901
+        found.append(span)
+    return found
+
+
+def _without_references(text: str, spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    return [span for span in spans if (secret := text[span.start : span.end]) != MASK and "${" not in secret]
+
+
+def spans_of_value(name: str, text: str) -> list[SecretSpan]:
+    """The secrets in a text that is written out in settings: all of it, or parts of an address, a header or JSON.
+
+    Args:
+        name: The name of the variable, the header or the key that it is the value of; empty: it has none.
+    """
+    if is_secret_value(name, text, IN_ENVIRONMENT):
+        scheme = _SCHEME_BEFORE.match(text)
+        return _without_references(text, [SecretSpan(scheme.end() if scheme else 0, len(text), name)])
+    if _looks_like_json(text):
+        return _spans_in_json(text)
+    found = secrets_inside(text)
+    if _SCHEME.fullmatch(text):
+        return [span._replace(name=name or span.name) for span in found]
+    if not found and is_secret_variable(name, text):
+        return _without_references(text, [SecretSpan(0, len(text), name)])
+    return [span._replace(name=span.name or name) for span in found]
+
+
+def spans_of_argument(text: str, before: str = "") -> list[SecretSpan]:
+    """The same of an argument of a command: the values of options, of variables and of JSON.
+
+    Args:
+        before: The argument before it, after which a text may be a secret: `--token`.
+    """
+    option, preceding = _OPTION.fullmatch(text), _OPTION.fullmatch(before)
+    name, start = "", 0
+    if option is not None and option["value"]:
+        name, start = option["name"], option.start("value")
+    elif text.startswith("-"):
+        return secrets_inside(text)
+    elif preceding is not None and preceding["value"] is None:
+        name = preceding["name"]
+    variable = _ASSIGNMENT.fullmatch(text, start)
+    if variable is not None and not is_secret_name(name, IN_ENVIRONMENT):
+        name, start = variable["name"], variable.start("value")
+    return [SecretSpan(start + span.start, start + span.end, span.name) for span in spans_of_value(name, text[start:])]
+
+
+class WrittenSecrets(NamedTuple):
+    """A value of settings that holds secrets: its place, itself as text, and where they are in that."""
+
+    path: tuple[str | int, ...]
+    text: str
+    spans: list[SecretSpan]
+
+    @property
+    def secrets(self) -> list[str]:
+        """The secrets themselves."""
+        return [self.text[span.start : span.end] for span in self.spans]
+
+
+def find_written_secrets(value: Any, name: str = "", path: tuple[str | int, ...] = ()) -> Iterator[WrittenSecrets]:
+    """Find each secret that is written out in settings. This is the one rule of masks, of pasted blocks and of checks.
+
+    Args:
+        value: A JSON value. In a list of texts, each one counts as an argument of a command.
+        name: The name of the variable, the header or the key that it is the value of.
+        path: Its place.
+    """
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from find_written_secrets(part, str(key), (*path, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            if not isinstance(part, str):
+                yield from find_written_secrets(part, name, (*path, at))
+            elif is_secret_name(name, IN_ENVIRONMENT):
+                yield from _written((*path, at), part, _without_references(part, [SecretSpan(0, len(part), name)]))
+            else:
+                before = value[at - 1] if at else ""
+                spans = spans_of_argument(part, before if isinstance(before, str) else "")
+                yield from _written((*path, at), part, spans)
+    elif isinstance(value, str):
+        yield from _written(path, value, spans_of_value(name, value))
+    elif is_secret_value(name, value, IN_ENVIRONMENT):
+        text = str(value)
+        yield WrittenSecrets(path, text, [SecretSpan(0, len(text), name)])
+
+
+def _written(path: tuple[str | int, ...], text: str, spans: list[SecretSpan]) -> Iterator[WrittenSecrets]:
+    if text and spans:
+        yield WrittenSecrets(path, text, spans)
+
+
+def _looks_like_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
+
+
+def _spans_in_json(text: str) -> list[SecretSpan]:
+    """The secrets in JSON text, each with its place in the text."""
+    scalars: list[tuple[int, int]] = []
+
+    def numbered(scalar: re.Match[str]) -> str:
+        if scalar["key"]:
+            return scalar[0]
+        scalars.append(scalar.span())
+        return str(len(scalars) - 1)
+
+    try:
+        value = json.loads(text)
+        # the same document with the number of its place in place of each scalar
+        places = json.loads(_JSON_SCALAR.sub(numbered, text))
+        all_written = list(find_written_secrets(value))
+    except (ValueError, RecursionError):
+        return secrets_inside(text)
+    found: list[SecretSpan] = []
+    for written in all_written:
+        place = places
+        for step in written.path:
+            place = place[step]
+        start, end = scalars[place]
+        if text[start] == '"':
+            start, end = start + 1, end - 1
+        is_as_written = text[start:end] == written.text
+        found += [
+            SecretSpan(start + span.start, start + span.end, span.name)
+            if is_as_written
+            else SecretSpan(start, end, span.name)
+            for span in (written.spans if is_as_written else written.spans[:1])
+        ]
+    return found
 
 
 def masked(value: Any) -> Any:
@@ -313,13 +465,30 @@ def _spellings(value: str) -> frozenset[str]:
 def _parts_of(value: str) -> list[str]:
     """The secrets inside of one: the token of `Bearer X`, the password of an address, fields of a JSON key file."""
     text = value.strip()
-    found = [text[span.start : span.end] for span in secrets_inside(text)]
+    found = [text[span.start : span.end] for span in spans_of_value("", text)]
     found += [unquote(part) for part in found]
-    if text.startswith("{"):
-        fields = _secrets_of_json(text)
-        found += fields
-        found += [line.strip() for field in fields for line in field.splitlines()[:_KNOWN_LINES]]
+    fields = [field for part in (text, *found) if "\\" in part for field in _unescaped(part)]
+    if _looks_like_json(text):
+        fields += _secrets_of_json(text)
+    found += fields
+    found += [line.strip() for field in fields for line in field.splitlines()[:_KNOWN_LINES]]
     return [part for part in found if not part.startswith(_ARMOUR)]
+
+
+def _unescaped(text: str) -> list[str]:
+    """What a part of a JSON string means; empty: it is none."""
+    try:
+        return [json.loads(f'"{text}"', strict=False)]
+    except ValueError:
+        return []
+
+
+def _secrets_of_json(text: str) -> list[str]:
+    """The values under names of secrets in a JSON text, at any depth."""
+    try:
+        return [secret for written in find_written_secrets(json.loads(text)) for secret in written.secrets]
+    except (ValueError, RecursionError):
+        return []
 
 
 def _encoded(text: str) -> Iterator[str]:
@@ -373,63 +542,7 @@ def is_secret_argument(text: str, before: str = "") -> bool:
     Args:
         before: The argument before it, after which a text may be a secret: `--token`.
     """
-    return bool(secrets_of_argument(text, before))
-
-
-def secrets_of_argument(text: str, before: str = "") -> list[str]:
-    """The secrets in an argument of a command, whatever their length: the values of options, of variables and of JSON.
-
-    References such as `${secret:NAME}` and masks are none.
-
-    Args:
-        before: As for `is_secret_argument`.
-    """
-    option = _OPTION.fullmatch(text)
-    if option is not None:
-        name, value = option["name"], option["value"] or ""
-    else:
-        option = _OPTION.fullmatch(before)
-        name, value = (option["name"] if option is not None and option["value"] is None else ""), text
-    if value and is_secret_value(name, value, IN_ENVIRONMENT):
-        found = [value]
-    elif variable := _ASSIGNMENT.fullmatch(value):
-        found = secrets_written(variable["name"], variable["value"])
-    elif value.lstrip().startswith(("{", "[")):
-        found = _secrets_of_json(value)
-    else:
-        found = [part[span.start : span.end] for part in {text, value} for span in secrets_inside(part)]
-    return [secret for secret in found if "${" not in secret and secret != MASK]
-
-
-def secrets_written(name: str, value: Any) -> list[str]:
-    """The secrets in a value that is written out in settings, below the name of a variable, a header or a key.
-
-    Args:
-        value: A JSON value. In a list of texts, each one counts as an argument of a command.
-    """
-    if isinstance(value, dict):
-        return [secret for key, part in value.items() for secret in secrets_written(str(key), part)]
-    if isinstance(value, list):
-        items = [part if isinstance(part, str) else "" for part in value]
-        inside = [secret for part in value if not isinstance(part, str) for secret in secrets_written(name, part)]
-        if is_secret_name(name, IN_ENVIRONMENT):
-            return [*filter(None, items), *inside]
-        before = ["", *items]
-        return [secret for at, part in enumerate(items) for secret in secrets_of_argument(part, before[at])] + inside
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-        return []
-    text = str(value)
-    if is_secret_value(name, value, IN_ENVIRONMENT):
-        return [text, *(text[span.start : span.end] for span in secrets_inside(text))]
-    return [text[span.start : span.end] for span in secrets_inside(text)]
-
-
-def _secrets_of_json(text: str) -> list[str]:
-    """Return the values under names of secrets in a JSON text, at any depth."""
-    try:
-        return secrets_written("", json.loads(text))
-    except (ValueError, RecursionError):
-        return []
+    return bool(spans_of_argument(text, before))
 
 
 def holds_secret(text: str, before: str = "") -> bool:

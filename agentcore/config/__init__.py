@@ -9,6 +9,7 @@ from agentcore.config.json_edit import with_value, without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted
 from agentcore.config.layers import DEFAULT, Origin
 from agentcore.config.loading import AppConfig, set_modules
-from agentcore.config.references import has_reference
+from agentcore.config.references import has_reference, has_secret
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.workspace import prepare_roots
+from agentcore.config.written_secrets import secrets_to_mask

@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.config.families import SECRET_PARTS
 from agentcore.config.fields import Model, secrets_in
-from agentcore.secrets import secrets_written
+from agentcore.secrets import find_written_secrets
 
 _PLAIN = re.compile(
     r"[+-]?[0-9.]{1,9}"  # a number
@@ -17,7 +17,7 @@ _PLAIN = re.compile(
 """Values that are not treated as secrets unless their name says that they are."""
 
 
-def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
+def secrets_to_mask(model: Model | None, values: Any) -> tuple[str, ...]:
     """The secrets in a module's settings, to be masked in what it says.
 
     A value counts where its name or its form tells of a secret. Below `env` and `headers`, and where the model
@@ -27,7 +27,7 @@ def written_secrets(model: Model | None, values: Any) -> tuple[str, ...]:
     Args:
         values: As they are written, with their references.
     """
-    found = secrets_written("", values)
+    found = [secret for written in find_written_secrets(values) for secret in written.secrets]
     handed_on = [values.get(part) for part in SECRET_PARTS] if isinstance(values, dict) else []
     texts = [text for part in handed_on if isinstance(part, dict) for text in part.values() if isinstance(text, str)]
     declared = () if model is None else sorted(secrets_in(model, values))

@@ -1,34 +1,140 @@
-"""Where a repository's configuration says that its hooks and further configuration are (git-config(1))."""
+"""What git runs or obeys because the configuration of a repository, or the user's own, says where it is."""
 
 import os
-import re
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-_SECTION = re.compile(r'[ \t]*\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"[^\n]*")?[ \t]*\]')
-_VALUE = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
+from agentcore.files.git_config import GitConfig, global_config_files, read_gitdir
+from agentcore.files.protection import REPOSITORY_MARKS, is_repository
+
+_KEPT_SECONDS = 0.5
+_CONFIGS_READ = 20
+_CONFIG_BYTES = 256 * 1024
+"""Of a repository's configuration, at most so many files that include others, and so much of each."""
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-def read_leads(text: str) -> tuple[list[str], list[str]]:
-    """Read a configuration leniently: what git may obey counts, also where it is written in a rare form.
+@dataclass
+class _Configs:
+    """What some files of configuration say together.
 
-    Returns:
-        The folders of hooks, and the files of further configuration, as it spells them.
+    Args:
+        hooks: The folders of hooks, as they spell them.
+        worktrees: The folders that are worked on, as they spell them.
+        included: The real paths of further configuration.
     """
-    hooks: list[str] = []
-    included: list[str] = []
-    section = ""
-    for line in text.split("\n"):
-        rest = line
-        if match := _SECTION.match(line):
-            section = match[1].lower()
-            rest = line[match.end() :]
-        if not (match := _VALUE.match(rest)):
+
+    hooks: list[str] = field(default_factory=list)
+    worktrees: list[str] = field(default_factory=list)
+    included: set[str] = field(default_factory=set)
+
+
+class GitLeads:
+    """Finds the repositories above a path, and where they lead to.
+
+    A repository counts by a folder `.git`, by a file of that name (a worktree, a submodule), or by being one itself
+    (a bare one). What it says is read outside of the roots as well; it is shown to nobody.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, frozenset[str]] = {}
+        self._everywhere = _Configs()
+        self._read_at = float("-inf")
+
+    def above(self, folder: str) -> frozenset[str]:
+        """Find the hooks and further configuration that the repositories in a folder and above it lead to.
+
+        They are kept for a moment: a look through a tree asks for each file about all folders above it.
+
+        Args:
+            folder: Absolute, without links.
+        Returns:
+            Real paths.
+        """
+        now = time.monotonic()
+        if now - self._read_at > _KEPT_SECONDS:
+            self._found = {"": self._read_everywhere()}
+            self._read_at = now
+        known = self._found  # another thread may begin anew meanwhile
+        unknown: list[str] = []
+        while folder not in known:
+            unknown.append(folder)
+            folder = os.path.dirname(folder) if folder != "/" else ""  # noqa: PTH120
+        found = known[folder]
+        for each in reversed(unknown):
+            if git := _git_folder(each):
+                found |= self._read_repository(each, git)
+            known[each] = found
+        return found
+
+    def _read_everywhere(self) -> frozenset[str]:
+        files = global_config_files()
+        self._everywhere = _read_configs(files)
+        absolute = {path for name in self._everywhere.hooks if os.path.isabs(path := os.path.expanduser(name))}  # noqa: PTH111, PTH117
+        return frozenset(map(os.path.realpath, (*files, *absolute))) | self._everywhere.included
+
+    def _read_repository(self, top: str, git: str) -> frozenset[str]:
+        common = os.path.join(git, _read_text(f"{git}/commondir").rstrip("\r\n"))  # noqa: PTH118
+        own = [f"{common}/config", f"{git}/config.worktree"]
+        configs = _read_configs(own)
+        bases = {top, git, *(os.path.join(git, name) for name in configs.worktrees)}  # noqa: PTH118
+        hooks = {_joined(base, name) for name in (*configs.hooks, *self._everywhere.hooks) for base in bases}
+        return frozenset(map(os.path.realpath, (*own, f"{common}/hooks", *hooks))) | configs.included
+
+
+def _git_folder(folder: str) -> str:
+    """The folder of git's of the repository whose working folder this is, or that this is; empty: it is none."""
+    path = f"{folder}/.git"
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        status = None
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        return path
+    if status is not None and (name := read_gitdir(_read_text(path))):
+        return os.path.join(folder, name)  # noqa: PTH118
+    if not os.path.lexists(f"{folder}/HEAD"):
+        return ""  # most folders have none: the other marks are looked for no more
+    marks = {mark for mark in REPOSITORY_MARKS if os.path.lexists(os.path.join(os.fsencode(folder), mark))}  # noqa: PTH118
+    return folder if is_repository(marks) else ""
+
+
+def _read_configs(paths: Iterable[str]) -> _Configs:
+    """Read files of configuration, with those that they include."""
+    found = _Configs()
+    ahead = list(paths)
+    seen: set[str] = set()
+    while ahead and len(seen) < _CONFIGS_READ:
+        path = ahead.pop(0)
+        if (real_path := os.path.realpath(path)) in seen:
             continue
-        key = match[1].lower()
-        value = os.path.expanduser(match[2].strip('"'))  # noqa: PTH111
-        if not value:
-            continue
-        if (section, key) == ("core", "hookspath"):
-            hooks.append(value)
-        elif section.partition(".")[0] in ("include", "includeif") and key == "path":
-            included.append(value)
-    return hooks, included
+        seen.add(real_path)
+        config = GitConfig(_read_text(path))
+        found.hooks += config.hooks()
+        found.worktrees += config.values("core.worktree")
+        included = [_joined(os.path.dirname(path), name) for name in config.included()]  # noqa: PTH120
+        found.included.update(map(os.path.realpath, included))
+        ahead += included
+    return found
+
+
+def _joined(base: str, name: str) -> str:
+    return os.path.join(base, os.path.expanduser(name))  # noqa: PTH111, PTH118
+
+
+def _read_text(path: str) -> str:
+    """The beginning of a regular file; empty where it cannot be read."""
+    try:
+        fd = os.open(path, _READ_FLAGS)
+    except (OSError, ValueError):
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return ""
+        return os.read(fd, _CONFIG_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)

@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-import time
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from operator import attrgetter
@@ -13,7 +12,7 @@ from typing import Self, TypeAlias
 from agentcore.errors import ToolError
 from agentcore.files import folder, open_file, place
 from agentcore.files.errors import file_error, file_errors
-from agentcore.files.git_leads import read_leads
+from agentcore.files.git_leads import GitLeads
 from agentcore.files.names import read_name, show_name
 from agentcore.files.place import Root, components, split_absolute
 from agentcore.files.protection import (
@@ -29,12 +28,6 @@ from agentcore.files.resolver import Resolver
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
 _TREE_LIMIT = 20_000
-
-
-_LEADS_KEPT_SECONDS = 0.5
-_CONFIGS_READ = 20
-_CONFIG_BYTES = 256 * 1024
-"""Of a repository's configuration, at most so many files that include others, and so much of each."""
 
 
 class Workspace:
@@ -83,8 +76,7 @@ class Workspace:
         self._protected = tuple(protected)
         self._patterns: frozenset[str] | None = None
         self._protection = Protection()
-        self._leads: dict[str, frozenset[str]] = {}
-        self._leads_read_at = 0.0
+        self._git_leads = GitLeads()
         self.resolve_protected()
 
     @property
@@ -385,64 +377,16 @@ class Workspace:
         return False
 
     def _is_led_to(self, path: bytes, *, holds: bool) -> bool:
-        """Return whether a repository above a path configures it as hooks or as an included configuration file.
+        """Return whether git is led to a path: by a repository above it, or by the user's own configuration.
 
         Args:
             holds: Whether what is below the path counts as well.
         """
-        inside = split_absolute(self._roots, components(path))
-        if inside is None:
-            return False
-        root, parts = inside
-        top = os.fsdecode(root.path)
         text = os.fsdecode(path)
-        for lead in self._leads_above(top, os.path.join(top, *map(os.fsdecode, parts[:-1]))):  # noqa: PTH118
+        for lead in self._git_leads.above(os.path.dirname(text)):  # noqa: PTH120
             if f"{text}/".startswith(f"{lead}/") or (holds and lead.startswith(f"{text}/")):
                 return True
         return False
-
-    def _leads_above(self, top: str, folder: str) -> frozenset[str]:
-        """The real paths of hooks and further configuration that the repositories in a folder and above it name.
-
-        They are kept for a moment: a look through a tree asks for each file about all folders above it.
-        """
-        now = time.monotonic()
-        if now - self._leads_read_at > _LEADS_KEPT_SECONDS:
-            self._leads = {}
-            self._leads_read_at = now
-        leads = self._leads
-        unknown: list[str] = []
-        while folder not in leads and len(folder) >= len(top):
-            unknown.append(folder)
-            folder = os.path.dirname(folder) if folder != top else ""  # noqa: PTH120
-        found = leads.get(folder, frozenset())
-        for each in reversed(unknown):
-            if os.path.lexists(f"{each}/.git"):
-                found |= self._read_leads(each)
-            leads[each] = found
-        return found
-
-    def _read_leads(self, folder: str) -> frozenset[str]:
-        ahead = [f"{folder}/.git/config", f"{folder}/.git/config.worktree"]
-        found: set[str] = set()
-        for _ in range(_CONFIGS_READ):
-            if not ahead:
-                break
-            path = ahead.pop(0)
-            hooks, included = read_leads(self._read_text(path))
-            found |= {os.path.realpath(os.path.join(folder, name)) for name in hooks}  # noqa: PTH118
-            files = {os.path.realpath(os.path.join(os.path.dirname(path), name)) for name in included}  # noqa: PTH118, PTH120
-            ahead += sorted(files - found)
-            found |= files
-        return frozenset(found)
-
-    def _read_text(self, path: str) -> str:
-        """The beginning of a file inside the roots; empty where it cannot be read."""
-        try:
-            with self.open_file(self.locate(show_name(os.fsencode(path)))) as file:
-                return os.read(file.fd, _CONFIG_BYTES).decode("utf-8", "surrogateescape")
-        except (ToolError, OSError):
-            return ""
 
     def _is_modules_folder(self, root: Root, parts: tuple[bytes, ...], texts: Sequence[str]) -> bool:
         for depth, text in enumerate(texts):

@@ -29,6 +29,22 @@ class Slow(Module):
         return {"number": number}
 '''
 
+KEYED = '''
+from agentcore.api import Module, ToolError, tool
+
+
+class Keyed(Module):
+    """Uses a key."""
+
+    class Settings(Module.Settings):
+        api_key: str
+
+    @tool(read_only=True)
+    async def fail(self) -> str:
+        """Fail, and tell the key."""
+        raise ToolError("bad_key", f"the key {self.runtime.settings.api_key} is refused")
+'''
+
 
 @pytest.fixture
 def server_place(tmp_path):
@@ -74,6 +90,16 @@ async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_p
         await agent.said("a person refused this host")
         again = await agent.said(r"(?s)approval view.*approval view of \S+: (\S+)")
         assert again[1] != code
+
+
+async def test_secret_that_settings_of_a_host_spell_out_comes_back_in_no_error(server_place, tmp_path):
+    laptop = Place(tmp_path / "laptop", modules=["keyed"], config={"keyed": {"api_key": "s3cret-literal"}})
+    laptop.add_module("keyed", KEYED)
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
+        await server.host_is("laptop", "running")
+        refused = await server.call("fail", host="laptop")
+        assert refused["error"]["message"] == "the key ••• is refused"
+    assert "s3cret" not in json.dumps([refused, agent.lines])
 
 
 async def test_five_wrong_secrets_void_a_code_and_the_host_shows_another_one(server_place, laptop):

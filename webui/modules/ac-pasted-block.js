@@ -3,6 +3,8 @@ import {Localized, t} from '../base/i18n.js';
 import {badges, base, cards, code, fields} from '../ui/styles.js';
 import {nameFor, placeOf, writtenBlock} from './pasted-blocks.js';
 
+/** @param {string} pointer */
+const shownPlace = (pointer) => pointer.slice(1).replaceAll('/', '.');
 const NAME = '[A-Za-z_][A-Za-z0-9_.\\-]{0,63}';
 
 /** One block as it would be written, whole, with what in it looks like a secret.  @fires ac-keep {place: string, name: string} */
@@ -43,6 +45,7 @@ export class AcPastedBlock extends Localized(LitElement) {
         ${block.secrets.length ? html`
           <p class="small">${t('modules.add.secrets')}</p>
           <ul>${block.secrets.map((secret, number) => this._secret(block, secret, `secret-${number}`))}</ul>` : nothing}
+        ${block.exposed.length ? html`<p class="small">${t('modules.add.exposed', {places: block.exposed.map(shownPlace).join(', ')})}</p>` : nothing}
       </div>`;
   }
 
@@ -50,7 +53,7 @@ export class AcPastedBlock extends Localized(LitElement) {
   _secret(block, secret, id) {
     const name = nameFor(this.kept, block, secret);
     const place = placeOf(block, secret);
-    const where = secret.path.slice(1).replaceAll('/', '.');
+    const where = shownPlace(secret.path);
     return html`
       <li>
         <input id=${id} type="checkbox" .checked=${name !== ''} @change=${(/** @type {Event} */ event) => this._keep(place, /** @type {HTMLInputElement} */ (event.target).checked ? secret.name : '')}>

@@ -15,6 +15,7 @@
  * @property {boolean} exists
  * @property {Record<string, any>} block
  * @property {PastedSecret[]} secrets
+ * @property {string[]} exposed  arguments that other users of the machine can see, as JSON Pointers
  */
 
 /**
@@ -24,10 +25,12 @@
  * @property {string[]} ignored
  */
 
-/** Names of secrets that a person chose, by block and path; an empty one: the value stays where it is. @typedef {Record<string, string>} Kept */
+/** Names of secrets that a person chose, by `placeOf`; an empty one: the value stays where it is. @typedef {Record<string, string>} Kept */
 
 /** @param {PastedBlock} block @param {PastedSecret} secret */
-export const placeOf = ({key}, {path}) => `${key} ${path}`;
+export const placeOf = ({key}, {path, name}) => `${key} ${path} ${name}`;
+
+const REFERENCE = /\$\{secret:([^}]*)\}/g;
 
 /** What the secret would be called; empty: it stays in the block. @param {Kept} kept @param {PastedBlock} block @param {PastedSecret} secret */
 export function nameFor(kept, block, secret) {
@@ -37,9 +40,17 @@ export function nameFor(kept, block, secret) {
 /** The block as it would stand in app.json. @param {PastedBlock} block @param {Kept} kept @returns {Record<string, any>} */
 export function writtenBlock(block, kept) {
   const written = structuredClone(block.block);
-  for (const secret of block.secrets) {
-    const name = nameFor(kept, block, secret);
-    if (name) put(written, secret.path, secret.instead.replace(`\${secret:${secret.name}}`, `\${secret:${name}}`));
+  for (const path of new Set(block.secrets.map((secret) => secret.path))) {
+    const secrets = block.secrets.filter((secret) => secret.path === path);
+    if (!secrets.some((secret) => nameFor(kept, block, secret))) continue;
+    // of several in one text, what stands there instead of the last one has references for all of them
+    const {instead} = /** @type {PastedSecret} */ (secrets.at(-1));
+    put(written, path, instead.replace(REFERENCE, (reference, name) => {
+      const secret = secrets.find((each) => each.name === name);
+      if (!secret) return reference;
+      const chosen = nameFor(kept, block, secret);
+      return chosen ? `\${secret:${chosen}}` : secret.value;
+    }));
   }
   return written;
 }

@@ -82,7 +82,8 @@ def add(
     _module_of(name)  # what is missing is said before anything is shown
     if name in _servers(config_path):
         raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")
-    _show({name: block})
+    _show(_shown_blocks({name: block}))
+    _warn_of_exposed({name: block})
     _make_sure(is_sure)
     return _change(config_path, name, block)
 
@@ -94,10 +95,10 @@ def list_servers(config_path: Path, as_json: bool) -> None:
     """List the MCP servers in app.json, with the modules that they are."""
     from agentcore.cli.terminal.output import note, print_json, print_table
 
-    listed = _listed(config_path)
+    listed, servers = _listed(config_path), _servers(config_path)
     rows: list[dict[str, Any]] = [
         {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _runs(block)}
-        for name, block in _shown_blocks(_servers(config_path)).items()
+        for name, block in _shown_blocks(servers).items()
     ]
     if as_json:
         print_json({"servers": rows})
@@ -106,6 +107,7 @@ def list_servers(config_path: Path, as_json: bool) -> None:
     else:
         shown = [(row["name"], row["module"], "on" if row["isOn"] else "off", row["runs"]) for row in rows]
         print_table(("server", "module", "", "runs"), shown)
+        _warn_of_exposed(servers)
 
 
 @mcp.command("test")
@@ -208,6 +210,7 @@ def import_servers(
     kept = names_kept(config_path)
     blocks, secrets = import_dialogue.with_secrets_moved(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
     _show(import_dialogue.without_secrets(blocks))
+    _warn_of_exposed(blocks)
     _make_sure(is_sure)
     return _change_all(config_path, blocks, secrets, f"added: {', '.join(blocks)}")
 
@@ -265,6 +268,15 @@ def _show(blocks: Mapping[str, Any]) -> None:
     import json
 
     click.echo(json.dumps({_FAMILY: blocks}, indent=2, ensure_ascii=False))
+
+
+def _warn_of_exposed(blocks: Mapping[str, Any]) -> None:
+    from agentcore.cli.terminal.output import note
+    from agentcore.server.modules import exposure_warning
+
+    for name, block in blocks.items():
+        if isinstance(block, dict) and (warning := exposure_warning(block)):
+            note(f"{name}: {warning}; put it into env where the server reads it there")
 
 
 def _make_sure(is_sure: bool) -> None:

@@ -8,12 +8,21 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from agentcore.config import AppConfig, JsonPath, Origin, RawSettings, has_reference, module_settings, validate_settings
+from agentcore.config import (
+    AppConfig,
+    JsonPath,
+    Origin,
+    RawSettings,
+    has_reference,
+    module_settings,
+    secrets_to_mask,
+    validate_settings,
+)
 from agentcore.host.containment import text_of, type_name
 from agentcore.host.discovery import FamilyMember, find_module
 from agentcore.host.modules import block_model, remembered_sources, settings_in_code
 from agentcore.host.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
-from agentcore.secrets import MASK, masked
+from agentcore.secrets import MASK, keep_masked, masked
 from agentcore.store.state import locate_state_dir
 
 
@@ -58,6 +67,7 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
             view.blocks[found.family.key] = block_model(found.load())
         key, model = settings_in_code(found, config)
         raw = module_settings(config, name, key, model)
+        keep_masked(secrets_to_mask(model, raw.values))  # its own checks may quote them
         values = _shown(config, model, raw)
     except KeyboardInterrupt:
         raise

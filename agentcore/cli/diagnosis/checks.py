@@ -17,6 +17,7 @@ from agentcore.cli.diagnosis.finding import Finding
 from agentcore.cli.diagnosis.hosts import look_at_hosts
 from agentcore.cli.diagnosis.models import look_at_models
 from agentcore.cli.diagnosis.requirements import check_requirements
+from agentcore.cli.diagnosis.written_secrets import check_written_secrets
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config import AppConfig, prepare_roots
@@ -52,6 +53,7 @@ def _findings(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
     yield _app_json(config)
     for problem in nameless_blocks(config):
         yield Finding("problem", "app.json", str(problem))
+    yield from check_written_secrets(config)
     around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
     yield from around
     is_explained = any(finding.level != "ok" for finding in around)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agentcore.host.declarations.hosted_names import host_in, is_member, pool_of
     from agentcore.host.discovery.finding import title_of
     from agentcore.host.modules.added_to_page import page_additions
-    from agentcore.host.modules.family_block import block_model, settings_in_code
+    from agentcore.host.modules.family_block import block_model, raw_block, settings_in_code
     from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
     from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
     from agentcore.host.modules.places import PlaceReport
@@ -38,6 +38,7 @@ __all__ = [
     "page_additions",
     "policy_lines",
     "pool_of",
+    "raw_block",
     "remembered_sources",
     "settings_in_code",
     "title_of",
@@ -63,6 +64,7 @@ _HOMES = {
     "page_additions": "agentcore.host.modules.added_to_page",
     "policy_lines": "agentcore.host.declarations.components",
     "pool_of": "agentcore.host.declarations.hosted_names",
+    "raw_block": "agentcore.host.modules.family_block",
     "remembered_sources": "agentcore.host.modules.source_choice",
     "settings_in_code": "agentcore.host.modules.family_block",
     "title_of": "agentcore.host.discovery.finding",

@@ -7,12 +7,14 @@ from pydantic import BaseModel
 
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, validate_settings
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError
 from agentcore.host.declarations.manifest import settings_of
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found, Places
 from agentcore.host.discovery.references import references_of
+from agentcore.secrets import keep_masked
 
 _PARAMETERS = 2
 
@@ -33,6 +35,8 @@ def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None
 def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel] | None]:
     """The key of a module's settings and their class, as its code says. Imports it, and makes the module of a block.
 
+    The secrets of a block stay masked in this process, for a family may quote them in an error.
+
     Args:
         places: app.json, in whose environment and secrets the references of a block are looked up.
     Raises:
@@ -40,11 +44,13 @@ def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel]
     """
     target = found.load()
     if isinstance(found, FamilyMember):
+        model = block_model(target)
         block = raw_block(found)
         if isinstance(places, AppConfig):
-            values = references_of(places).resolve(block.values, block.origins).values
-            block = RawSettings(block.key, values, block.origins)
-        target = make_member(found, target, block_model(target), block)
+            resolved = references_of(places).resolve(block.values, block.origins)
+            keep_masked((*resolved.secrets, *secrets_to_mask(model, block.values)))
+            block = RawSettings(block.key, resolved.values, block.origins)
+        target = make_member(found, target, model, block)
     return settings_of(target, found.name)
 
 

@@ -11,7 +11,7 @@ from agentcore.api.module import Module, tool_faults
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
-from agentcore.config.written_secrets import written_secrets
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.declarations.components import read_component
@@ -63,7 +63,7 @@ def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSe
     found = references_of(config).resolve(raw.values, raw.origins)
     record.mask(found.secrets)
     model = record.block_model or record.manifest.settings
-    record.mask_written(written_secrets(model, raw.values))
+    record.mask_written(secrets_to_mask(model, raw.values))
     return RawSettings(raw.key, found.values, raw.origins)
 
 

@@ -139,6 +139,7 @@ class ModuleRecord:
         placed: What stands for it here, while it runs elsewhere; None: it runs in this process.
         settings: Its settings; None before they were read.
         secrets: What references in them stand for that nobody is to be told.
+        written_secrets: The secrets that its settings spell out.
         block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
         rivals: What else stands behind its name, and was not chosen.
         failure: Why it could not be loaded beside the one that ran before.
@@ -186,6 +187,7 @@ class ModuleRecord:
     placed: "PlacedModule | None" = None
     settings: Any = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    written_secrets: tuple[str, ...] = field(default=(), repr=False)
     block_model: type[BaseModel] | None = None
     rivals: tuple["Found", ...] = ()
     failure: BaseException | None = None
@@ -236,6 +238,7 @@ class ModuleRecord:
 
     def mask_written(self, secrets: tuple[str, ...]) -> None:
         """Have secrets masked that its settings say themselves; `secrets` has those alone that are stored elsewhere."""
+        self.written_secrets += secrets
         self.undo.append(keep_masked(secrets))
 
     def problems(self) -> list[str]:

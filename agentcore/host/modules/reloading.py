@@ -140,4 +140,5 @@ def _again(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
     if with_settings:
         record.settings = old.settings
         record.mask(old.secrets)
+        record.mask_written(old.written_secrets)
     return record

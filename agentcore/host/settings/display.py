@@ -15,7 +15,7 @@ from agentcore.secrets import (
     is_secret_argument,
     is_secret_name,
     is_secret_value,
-    secrets_inside,
+    spans_of_value,
 )
 
 CONTEXT_LINES = 3
@@ -104,8 +104,8 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
     if is_instead:
         return not schema.takes(path, value)
-    if isinstance(value, str) and secrets_inside(value):
-        return True  # a key in an address, or a header among arguments
+    if isinstance(value, str) and spans_of_value("", value):
+        return True  # a key in an address, in a header or in JSON
     is_named = bool(path) and isinstance(path[-1], str) and is_secret_value(path[-1], value)
     return is_named and schema.place(path) == "open"
 

@@ -18,6 +18,7 @@ from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import problems_of
 from agentcore.config.references import Resolved, refuse_references
 from agentcore.config.settings_of_modules import merge_settings, settings_file
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.errors import AgentcoreError
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
@@ -149,8 +150,8 @@ class SettingsSubject:
             return _problems_in(exc)
         if model is None:
             return []
-        # nobody's settings yet: whoever tries a reference out here must not be told what it stands for
-        forget = keep_masked(resolved.secrets)
+        # no settings yet: whoever tries a reference or a value out here must not be told the secret in an error
+        forget = keep_masked((*resolved.secrets, *secrets_to_mask(model, layers.values)))
         try:
             without_exit(lambda: model.model_validate(resolved.values))
         except ValidationError as exc:

@@ -7,6 +7,7 @@ import structlog
 from agentcore.bounds import IMPORT_SECONDS
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import module_settings, validate_settings
+from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.errors import AgentcoreError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, reason_of
@@ -93,7 +94,7 @@ class OwnModules:
         model = member.manifest.settings
         given = module_settings(self._config, member.name, member.manifest.config_key, model)
         found = references_of(self._config).resolve(given.values, given.origins)
-        keep_masked(found.secrets)
+        keep_masked((*found.secrets, *secrets_to_mask(model, given.values)))
         resolved = type(given)(given.key, found.values, given.origins)
         return resolved.values if model is None else validate_settings(model, resolved)
 

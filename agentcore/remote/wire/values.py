@@ -14,6 +14,7 @@ from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
 from agentcore.host.containment.reading import read_flag, read_mapping, read_text
 from agentcore.host.containment.tool_errors import WrongToolError, plain_error
+from agentcore.secrets import without_known_inside
 
 Wire = dict[str, Any]
 SendBlob = Callable[[bytes], Awaitable[int]]
@@ -45,7 +46,7 @@ class RemoteFailure(Exception):  # noqa: N818 - it says what happened
 
 
 def error_to_wire(exc: BaseException) -> Wire:
-    """What was raised: a `ToolError` as it is, anything else as a defect with its traceback."""
+    """What was raised, with a mask for secrets: a `ToolError`, or anything else as a defect with its traceback."""
     if issubclass(type(exc), ToolError):
         assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
         try:
@@ -54,7 +55,7 @@ def error_to_wire(exc: BaseException) -> Wire:
             wrong.__cause__ = exc
             exc = wrong
         else:
-            return {**plain.to_json(), "untrusted": plain.untrusted}
+            return {**without_known_inside(plain.to_json()), "untrusted": plain.untrusted}
     return {
         "defect": type_name(exc)[:_NAME_CHARS],
         "kind": next(kind.__name__ for kind in type(exc).__mro__ if vars(builtins).get(kind.__name__) is kind),

@@ -5,29 +5,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, has_reference, without_comments
+from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, has_secret, without_comments
 from agentcore.errors import ToolError
-from agentcore.secrets import (
-    IN_ENVIRONMENT,
-    MASK,
-    SecretSpan,
-    is_secret_name,
-    is_secret_value,
-    is_secret_variable,
-    secrets_inside,
-)
+from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
 BLOCKS = 50
 """Blocks of one paste."""
 
 _NAME_CHARS = 60
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
 _OTHERS = re.compile(r"[^a-z0-9]+")
-_SCHEME = re.compile(r"((?:Bearer|Basic|Token) +)(.+)", re.IGNORECASE | re.DOTALL)
-_OPTION = re.compile(r"(--?([A-Za-z][A-Za-z0-9_-]*)=)(.+)", re.DOTALL)
-_KEY_LIKE = re.compile(
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|gh[a-z]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}"
-    r"|AKIA[A-Z0-9]{16}|AIza[\w-]{30,}|acap_[\w-]{20,}"
-)
 
 
 @dataclass(frozen=True)
@@ -87,15 +74,22 @@ def read_pasted(text: str, families: Collection[str]) -> Pasted:
     return Pasted(None, {"": value})
 
 
-def secrets_in(key: str, block: Mapping[str, Any], taken: Collection[str]) -> list[FoundSecret]:
+def secrets_in(
+    key: str, block: Mapping[str, Any], taken: Collection[str], declared: Collection[str] = ()
+) -> list[FoundSecret]:
     """The values of a block that look like secrets and stand there as they are.
 
     Args:
         key: The block's.
         taken: Names of secrets that are kept already.
+        declared: Texts that are secrets because the model of the settings says so.
     """
     used, found = set(taken), []
-    for path, text, spans in _texts(block, ()):
+    recognised = {written.path: written for written in find_written_secrets(block)}
+    for path, text in _texts(block, ()):
+        if text in declared and path not in recognised:
+            recognised[path] = WrittenSecrets(path, text, [SecretSpan(0, len(text), str(path[-1]))])
+    for path, text, spans in recognised.values():
         instead, at = "", 0
         for start, end, label in spans:
             name = _free(_named(key, label), used)
@@ -107,6 +101,50 @@ def secrets_in(key: str, block: Mapping[str, Any], taken: Collection[str]) -> li
     return found
 
 
+def exposed_arguments(block: Mapping[str, Any]) -> list[JsonPath]:
+    """The arguments of commands in a block that hold a secret, or a reference to one.
+
+    Other users of the machine see them in the list of processes once the command runs.
+    """
+    return [path for path, text, before in _arguments(block, ()) if _is_exposed(text, before)]
+
+
+def exposure_warning(block: Mapping[str, Any]) -> str:
+    """A sentence about the `exposed_arguments` of a block; empty: it has none."""
+    paths = exposed_arguments(block)
+    if not paths:
+        return ""
+    holds = "holds a secret" if len(paths) == 1 else "hold secrets"
+    return f"{', '.join(map(dotted, paths))} {holds}, which other users of this machine can see while the command runs"
+
+
+def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for step, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(part, (*path, step))
+
+
+def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]]:
+    """The texts of all lists, each with the text before it."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _arguments(part, (*path, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            before = value[at - 1] if at else ""
+            if isinstance(part, str):
+                yield (*path, at), part, before if isinstance(before, str) else ""
+            else:
+                yield from _arguments(part, (*path, at))
+
+
+def _is_exposed(text: str, before: str) -> bool:
+    # a variable of the environment counts where a value in its place would
+    return has_secret(text) or is_secret_argument(_REFERENCE.sub("value", text), _REFERENCE.sub("value", before))
+
+
 def _blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict) or not value:
         raise _refused(f"{where} holds no blocks; it is to be an object of them")
@@ -116,51 +154,6 @@ def _blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:
     if len(value) > BLOCKS:
         raise _refused(f"these are {len(value)} blocks; paste at most {BLOCKS} at a time")
     return value
-
-
-def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, list[SecretSpan]]]:
-    """Each text that holds secrets: its path, itself, and where they are in it."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if isinstance(part, str):
-                yield (*path, key), part, _secrets_of(key, part)
-            else:
-                yield from _texts(part, (*path, key))
-    elif isinstance(value, list):
-        for at, part in enumerate(value):
-            before = value[at - 1] if at else ""
-            is_option = (
-                isinstance(before, str) and before.startswith("-") and "=" not in before
-            )  # else it has its value
-            label = before.lstrip("-") if is_option else ""
-            if isinstance(part, str):
-                yield (*path, at), part, _secrets_in_argument(label, part)
-            else:
-                yield from _texts(part, (*path, at))
-
-
-def _secrets_of(label: str, text: str) -> list[SecretSpan]:
-    if not text or text == MASK:
-        return []
-    if spans := secrets_inside(text):
-        # a header that is named by its key, as a scheme alone is, keeps that name
-        return [span._replace(name=label) if _SCHEME.fullmatch(text) else span for span in spans]
-    if has_reference(text):
-        return []
-    scheme = _SCHEME.fullmatch(text)
-    start = len(scheme[1]) if scheme else 0
-    if is_secret_value(label, text, IN_ENVIRONMENT) or is_secret_variable(label, text) or _KEY_LIKE.search(text):
-        return [SecretSpan(start, len(text), label)]
-    return []
-
-
-def _secrets_in_argument(label: str, text: str) -> list[SecretSpan]:
-    option = _OPTION.fullmatch(text)
-    if option and is_secret_name(option[2], IN_ENVIRONMENT) and not has_reference(text):
-        return [SecretSpan(len(option[1]), len(text), option[2])]
-    if text.startswith("-"):
-        return secrets_inside(text)
-    return _secrets_of(label, text)
 
 
 def _named(key: str, label: str) -> str:

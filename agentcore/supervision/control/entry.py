@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentcore.supervision.control.git_config import GitConfig
+from agentcore.files.git_config import read_gitdir
+from agentcore.supervision.control.harmful_config import JudgedConfig
 from agentcore.supervision.control.tree import Kind
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -89,14 +90,14 @@ def _lead(path: str, entry: Entry) -> Entry:
     folder = os.path.dirname(path)  # noqa: PTH120
     text = entry.text()
     if entry.kind == "config" and text is not None:
-        config = GitConfig(text, folder)
+        config = JudgedConfig(text, folder)
         targets = config.targets()
         return replace(
             entry, targets=targets, real_paths=_real_paths(targets), hooks=config.hooks(), included=config.included()
         )
     if entry.kind == "redirect":
-        name = entry.digest[5:] if text is None else text.removeprefix("gitdir: ").rstrip("\r\n")  # as git reads it
-        targets = (os.path.join(folder, name),) if name and "\0" not in name else ()  # noqa: PTH118
+        name = entry.digest[5:] if text is None else read_gitdir(text)
+        targets = (os.path.join(folder, name),) if name else ()  # noqa: PTH118
         return replace(entry, targets=targets, real_paths=_real_paths(targets))
     return entry
 

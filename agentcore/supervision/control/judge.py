@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.entry import Entry
-from agentcore.supervision.control.git_config import GitConfig
 from agentcore.supervision.control.git_steps import find_harmful_steps
+from agentcore.supervision.control.harmful_config import JudgedConfig
 from agentcore.supervision.control.holding import is_below, upwards
 from agentcore.supervision.control.limits import GONE_REMEMBERED
 from agentcore.supervision.control.tree import Found, Listed
@@ -235,7 +235,7 @@ def _show(lines: Sequence[object]) -> str:
 
 def read_config(
     path: str, entry: Entry | None, distrusted: Sequence[str] = (), roots: Collection[str] | None = None
-) -> GitConfig | None:
+) -> JudgedConfig | None:
     """A configuration of git's; None: there is none, or it cannot be read."""
     text = None if entry is None else entry.text()
-    return None if text is None else GitConfig(text, os.path.dirname(path), distrusted, roots)  # noqa: PTH120
+    return None if text is None else JudgedConfig(text, os.path.dirname(path), distrusted, roots)  # noqa: PTH120

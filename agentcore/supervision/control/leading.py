@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from agentcore.files.git_config import global_config_files
 from agentcore.supervision.control.entry import Entry, read_entry
 from agentcore.supervision.control.holding import is_below
 from agentcore.supervision.control.tree import Kind
@@ -10,16 +11,13 @@ from agentcore.supervision.control.tree import Kind
 _LINKS = 40
 """Links that the kernel follows in one path (path_resolution(7))."""
 _GLOBAL_FILES = 100
-_SYSTEM_CONFIG = "/etc/gitconfig"
 
 
 class GlobalConfig:
     """The person's own configuration of git, and the system's: what it leads to in the workspace counts, too."""
 
     def __init__(self) -> None:
-        home = os.path.expanduser("~")  # noqa: PTH111
-        config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        self._begin = (_SYSTEM_CONFIG, f"{config}/git/config", f"{home}/.gitconfig")
+        self._begin = global_config_files()
         self._entries: dict[str, Entry] = {}
 
     def read(self) -> dict[str, Entry]:

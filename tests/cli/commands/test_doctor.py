@@ -1,6 +1,7 @@
 """`agentcore doctor`."""
 
 import json
+import re
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -93,6 +94,42 @@ def test_root_that_is_missing_is_a_problem(place):
 def test_missing_app_json_is_a_note_that_says_what_to_do(empty_place):
     done = empty_place.run("doctor")
     assert "agentcore init writes one" in done.out
+
+
+def test_secrets_that_settings_spell_out_are_named_with_the_command_that_stores_them(place):
+    place.run("secrets", "set", "kept", stdin="s3cret-0")
+    settings = {"api_key": "s3cret-1", "region": "north", "other": "${secret:kept}", "max_tokens": 12}
+    place.write_app(modules=["clock"], config={"later": settings})
+    (place.folder / "modules" / "later.json").write_text('{"login": {"password": "s3cret-2"}}')
+    done = place.run("doctor", "--json")
+    found = {each["said"]: each["advice"] for each in done.json["findings"] if each["subject"] == "secrets in settings"}
+    app, own = sorted(found, key=lambda said: "later.json" in said)
+    assert re.search(r"app\.json:\d+: config\.later\.api_key looks like a secret", app)
+    assert found[app] == (
+        "agentcore secrets set later_api_key stores it; then write ${secret:later_api_key} in its place"
+    )
+    assert "later.json:1: login.password looks like a secret" in own
+    assert "agentcore secrets set later_password" in found[own]
+    assert done.code == 0
+    assert "s3cret" not in done.out + done.err + place.run("doctor").out
+
+
+def test_secret_by_the_model_of_its_module_is_named_by_doctor_whatever_it_is_called(place):
+    place.write_app(modules=["clock"], config={"clock": {"zone": "s3cret-zone", "code": "s3cret-code"}})
+    done = place.run("doctor", "--json")
+    (found,) = [each for each in done.json["findings"] if each["subject"] == "secrets in settings"]
+    assert "config.clock.code looks like a secret" in found["said"]
+    assert "agentcore secrets set clock_code" in found["advice"]
+    assert "s3cret-code" not in done.out
+    place.write_app(modules=["clock"], config={"clock": {"code": "${secret:clock_code}"}})
+    assert "secrets in settings" not in levels(place.run("doctor", "--json"))
+
+
+def test_settings_without_secrets_are_no_matter_for_doctor(place):
+    place.run("secrets", "set", "kept", stdin="s3cret-0")
+    settings = {"api_key": "${secret:kept}", "region": "north", "max_tokens": 12}
+    place.write_app(modules=["clock"], config={"later": settings})
+    assert "secrets in settings" not in levels(place.run("doctor", "--json"))
 
 
 def test_notes_of_modules_are_told_with_their_advice(place):

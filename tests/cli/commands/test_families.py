@@ -1,6 +1,7 @@
 """Families of modules on the command line: blocks of app.json beside other modules."""
 
 import json
+import os
 
 import pytest
 
@@ -71,6 +72,23 @@ def test_family_that_cannot_be_imported_leaves_its_blocks_open_in_the_schema(rin
     done = ringing.run("config", "schema")
     assert done.json["properties"]["bells"]["additionalProperties"]["type"] == "object"
     assert "no bells" in done.err
+
+
+@pytest.mark.parametrize("written", ["s3cret-place", "${BELL_SECRET}"])
+def test_family_that_quotes_its_block_shows_no_secret_of_it(ringing, tmp_path, written):
+    site = Site(tmp_path / "site")
+    quoting = bells.SOURCE.replace(
+        "    return Ringing(name, block)",
+        "    raise ValueError(f\"no bell at {block.env['BELL_KEY'].get_secret_value()}\")",
+    )
+    bells.install(site, quoting)
+    ringing.write_app(modules=["bell_small"], bells={"small": {"sound": "ding", "env": {"BELL_KEY": written}}})
+    path = os.pathsep.join(filter(None, (str(site.path), os.environ.get("PYTHONPATH"))))
+    ringing.environ |= {"PYTHONPATH": path, "BELL_SECRET": "s3cret-place"}
+    for words in (("config", "show"), ("config", "schema"), ("doctor",), ("modules", "info", "bell_small")):
+        done = ringing.run(*words)
+        assert "no bell at •••" in done.out + done.err, words
+        assert "s3cret" not in done.out + done.err, words
 
 
 def test_doctor_names_each_block_that_is_no_module_and_why(ringing):

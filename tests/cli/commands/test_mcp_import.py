@@ -116,6 +116,21 @@ def test_all_servers_are_taken_over_and_secrets_kept_as_such(place, home):
     assert again.out == "No other servers were found.\n"
 
 
+def test_secrets_that_other_users_of_the_machine_see_are_named_where_servers_are_shown(place, home):
+    block = {"command": "npx", "args": ["srv", "--api-key", KEY], "env": {"TOKEN": KEY}}
+    (home / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": {"seen": block}}))
+    warning = "seen: args[2] holds a secret, which other users of this machine can see while the command runs"
+    imported = place.run("mcp", "import", "--only", "seen", "--yes")
+    assert servers(place)["seen"]["args"][2] == "${secret:seen_api_key}"
+    place.write_app(modules=[], mcpServers=servers(place))
+    added = place.run("mcp", "add", "other", "--yes", "--", "npx", "srv", "--api-key", KEY)
+    listed, checked = place.run("mcp", "list"), place.run("doctor")
+    assert [warning in done.out + done.err for done in (imported, listed, checked)] == [True] * 3
+    assert "mcpServers.other.args[2] looks like a secret" in checked.out
+    assert warning.replace("seen", "other", 1) in added.err
+    assert KEY not in "".join(done.out + done.err for done in (imported, added, listed, checked))
+
+
 def test_one_client_or_one_server_is_taken(place, home):
     assert place.run("mcp", "import", "--from", "gemini", "--yes").code == 0
     assert set(servers(place)) == {"old", "new"}

@@ -140,6 +140,34 @@ def test_module_runs_on_masked_where_a_reload_finds_no_secret(keyed, start_serve
     assert keyed.run("call", "keyed_fail").err.startswith("bad_key: the key ••• is refused")
 
 
+@pytest.mark.parametrize("key", ["s3cret-literal", "${secret:one}"])
+def test_module_that_a_reload_brings_back_stays_masked(keyed, start_server, key):
+    keyed.run("secrets", "set", "one", stdin="s3cret-value")
+    configure(keyed, key=key)
+    start_server()
+    assert keyed.run("call", "keyed_fail").err.startswith("bad_key: the key ••• is refused")
+    keyed.add_module(
+        "keyed", KEYED + "\n    def init(self, runtime):\n        raise ValueError(runtime.settings.key)\n"
+    )
+    done = keyed.run("modules", "reload", "keyed")
+    assert "the code from before was started again" in done.out
+    assert keyed.run("call", "keyed_fail").err.startswith("bad_key: the key ••• is refused")
+    everything = [done, keyed.run("modules", "info", "keyed"), keyed.run("modules", "info", "keyed", "--json")]
+    assert [each.out + each.err for each in everything if "s3cret" in each.out + each.err] == []
+
+
+def test_validator_that_quotes_a_value_shows_no_secret_of_it(keyed):
+    source = KEYED.replace('key: str = "none"', "key: Annotated[str, AfterValidator(refuse)]")
+    refuse = "def refuse(key):\n    raise ValueError(f'no service has the key {key}')\n\n\n"
+    imports = "from typing import Annotated\nfrom pydantic import AfterValidator\n"
+    keyed.add_module("keyed", imports + refuse + source)
+    configure(keyed, key="s3cret-literal")
+    done = keyed.run("config", "show")
+    assert "no service has the key •••" in done.err
+    everything = [done, keyed.run("doctor"), keyed.run("modules", "list")]
+    assert [each.out + each.err for each in everything if "s3cret" in each.out + each.err] == []
+
+
 def test_names_are_listed_with_their_modules_and_removed_when_that_is_meant(keyed):
     configure(keyed, key="${secret:one}${secret:two}")
     assert keyed.run("secrets", "set", "one", stdin="s3cret-value").out == "one is set.\n"

@@ -1,9 +1,10 @@
 """Secrets over HTTP: asked for with page or token, kept once a person confirms them, given back by nothing."""
 
 import json
+from typing import Self
 
 import pytest
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
 from agentcore.api import Module, tool
 from agentcore.store.credentials import read_secrets
@@ -163,3 +164,31 @@ async def test_reference_that_is_tried_out_does_not_tell_what_it_stands_for(agen
         assert (status, answer["error"]["type"]) == (400, "invalid_settings")
         assert "there is no region '•••'" in answer["error"]["message"]
         assert VALUE not in json.dumps(answer)
+
+
+async def test_settings_that_do_not_hold_show_no_secret_that_they_spell_out(agentcore_client):
+    class Choosy(Module):
+        """Quotes its key with what it does not take."""
+
+        name = "choosy"
+
+        class Settings(Module.Settings):
+            """What it takes."""
+
+            region: str = "north"
+            login: dict[str, str]
+
+            @model_validator(mode="after")
+            def _known(self) -> Self:
+                if self.region != "north":
+                    raise ValueError(f"{self.login} is for north, not for {self.region}")
+                return self
+
+    server = await agentcore_client([Choosy], config={"config": {"choosy": {"login": {}}}})
+    file = server.running.host.config.file  # which a person edits while the server runs
+    settings = {"region": "south", "login": {"user": "plain-name", "token": VALUE}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"config": {"choosy": settings}}))
+    view = (await (await page(server)).ask("GET", "/api/settings/modules/choosy"))[1]
+    (problem,) = view["problems"]
+    assert "{'user': 'plain-name', 'token': '•••'} is for north, not for south" in problem["message"]
+    assert VALUE not in json.dumps(view)

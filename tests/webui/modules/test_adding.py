@@ -95,6 +95,31 @@ async def test_secret_of_a_pasted_block_is_kept_as_one_under_the_name_that_was_c
     assert app_json(ui)["bells"] == BLOCKS | {"small": block}
 
 
+async def test_two_secrets_of_one_text_are_named_and_left_each_by_itself(ui):
+    page = await ui.page("#/modules")
+    dialog = await opened(page)
+    address = "https://a.test/?apiKey=key-1$&&secret=key-2"
+    block = {"sound": "chime", "env": {"AT": address}, "args": ["--token", "key-3"], "pin": 4711}
+    await paste(dialog, json.dumps({"bells": {"small": block}}))
+    written = dialog.get_by_role("group", name="What is written for small")
+    await expect(written).to_contain_text(
+        "https://a.test/?apiKey=${secret:small_apikey}&&secret=${secret:small_secret}"
+    )
+    await expect(dialog).to_contain_text(
+        "Other users of this machine can see a secret in args.1 while the command runs"
+    )
+    names = dialog.get_by_label("Name of the secret in env.AT")
+    await names.first.fill("small_secret_2")
+    await names.first.blur()
+    await expect(written).to_contain_text("apiKey=${secret:small_secret_2}&&secret=${secret:small_secret}")
+    await dialog.get_by_label("Keep as a secret: env.AT").last.uncheck()
+    await expect(written).to_contain_text("apiKey=${secret:small_secret_2}&&secret=key-2")
+    await dialog.get_by_label("Keep as a secret: env.AT").first.uncheck()
+    await dialog.get_by_label("Keep as a secret: pin").uncheck()
+    await dialog.get_by_label("Keep as a secret: args.1").uncheck()
+    await expect(written).to_have_text(json.dumps(block, indent=2))
+
+
 async def test_one_block_alone_gets_its_name_and_family_in_the_dialog(ui):
     page = await ui.page("#/modules")
     dialog = await opened(page)

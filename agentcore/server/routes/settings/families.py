@@ -17,7 +17,7 @@ from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.block_change import BlockChange, carry_out, family_of, plan_blocks
-from agentcore.server.modules.pasted import BLOCKS, Pasted, read_pasted, secrets_in
+from agentcore.server.modules.pasted import BLOCKS, Pasted, exposed_arguments, read_pasted, secrets_in
 from agentcore.server.page.settings_view import not_written
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, StrictWireModel
@@ -70,6 +70,13 @@ class PastedBlock(StrictWireModel):
     exists: bool
     block: dict[str, Any]
     secrets: list[PastedSecret]
+    exposed: Annotated[
+        list[str],
+        Field(
+            description="Arguments of a command that hold a secret or a reference to one, as JSON Pointers: other "
+            "users of the machine can see them while it runs."
+        ),
+    ]
 
 
 class PastedView(BaseModel, defer_build=True):
@@ -205,6 +212,7 @@ def _pasted_view(host: Host, body: PastedBody) -> dict[str, object]:
                     {"path": pointer(each.path), "name": each.name, "value": each.value, "instead": each.instead}
                     for each in secrets
                 ],
+                "exposed": [pointer(path) for path in exposed_arguments(block)],
             }
         )
     return {"family": family.key if family else None, "blocks": blocks, "ignored": list(pasted.ignored)}

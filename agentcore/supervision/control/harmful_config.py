@@ -1,18 +1,15 @@
 """What a change of git's configuration lets git do: whether each new value is one that can run nothing.
 
-The reader takes only the plain form in which git writes; whatever else a file holds counts as unknown, and so as
-harmful. Source: git-config(1).
+Only the plain form in which git writes is judged; whatever else a file holds counts as unknown, and so as harmful.
+Source: git-config(1).
 """
 
 import os
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-_SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "([^"\\\x00-\x1f]*)")?\]')
-_VALUE = re.compile(r'[ \t]*([A-Za-z][A-Za-z0-9-]*)(?:[ \t]*=[ \t]*(?:([^"\\#;\x00-\x1f]*)|"([^"\\\x00-\x1f]*)"))?')
-_COMMENT = re.compile(r"[ \t]*(?:[#;][^\x00-\x08\x0b-\x1f]*)?")
+from agentcore.files.git_config import ConfigLine, GitConfig
 
 _ANY = re.compile(r".*")
 _SWITCH = re.compile(r"(?i:true|false|yes|no|on|off|\d{1,12}[kmg]?|)")
@@ -58,22 +55,10 @@ _HARMLESS: dict[str, re.Pattern[str]] = {
     "submodule.*.branch": _ANY, "submodule.*.ignore": _WORD, "submodule.*.shallow": _SWITCH,
     "submodule.*.update": re.compile(r"checkout|rebase|merge|none"), "submodule.*.fetchrecursesubmodules": _WORD,
 }  # fmt: skip
-_INCLUDES = frozenset(("include.path", "includeif.*.path"))
-"""Keys whose value is a path of further configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    text: str
-    key: str = ""
-    value: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.key}={self.value}"
-
-
-class GitConfig:
-    """One file of git's configuration.
+class JudgedConfig(GitConfig):
+    """One file of git's configuration, and what it has git do.
 
     Args:
         text: What it holds.
@@ -81,22 +66,17 @@ class GitConfig:
         distrusted: Folders that commands write and nobody looks through: an address there would have git run their
             hooks.
         roots: What a folder that is worked on has to lie in: git overwrites files there. None: anywhere.
-
-    Attributes:
-        is_plain: Whether all of it was understood.
-        lines: What was understood of it.
     """
 
     def __init__(
         self, text: str, folder: str, distrusted: Sequence[str] = (), roots: Collection[str] | None = None
     ) -> None:
+        super().__init__(text)
         self._folder = folder
         self._distrusted = distrusted
         self._roots = roots
-        self.lines: list[_Line] = []
-        self.is_plain = self._read(text)
 
-    def harmful(self, trusted: "GitConfig | None", *, has_moved: bool = False) -> list[_Line]:
+    def harmful(self, trusted: "JudgedConfig | None", *, has_moved: bool = False) -> list[ConfigLine]:
         """The lines that could have git run something and were not there before.
 
         Args:
@@ -115,24 +95,16 @@ class GitConfig:
                 found.append(line)
         return found
 
-    def without(self, lines: Sequence[_Line]) -> str:
+    def without(self, lines: Sequence[ConfigLine]) -> str:
         """The file without some of its lines."""
         left_out = {id(line) for line in lines}
         return "".join(f"{line.text}\n" for line in self.lines if id(line) not in left_out)
-
-    def hooks(self) -> tuple[str, ...]:
-        """The folders of hooks that it names."""
-        return tuple(line.value for line in self.lines if line.key == "core.hookspath" and line.value)
-
-    def included(self) -> tuple[str, ...]:
-        """The files of further configuration that it names."""
-        return tuple(line.value for line in self.lines if line.key in _INCLUDES and line.value)
 
     def targets(self) -> tuple[str, ...]:
         """The paths that it has git work with: local repositories, and the folder of what is worked on."""
         return tuple(target for line in self.lines if (target := self._target(line)) is not None)
 
-    def _is_harmless(self, line: _Line) -> bool:
+    def _is_harmless(self, line: ConfigLine) -> bool:
         if not line.key:
             return True
         pattern = _HARMLESS.get(line.key)
@@ -150,29 +122,10 @@ class GitConfig:
     def _is_in_roots(self, real_path: str) -> bool:
         return self._roots is None or any(f"{real_path}/".startswith(f"{root}/") for root in self._roots)
 
-    def _target(self, line: _Line) -> str | None:
+    def _target(self, line: ConfigLine) -> str | None:
         pattern = _HARMLESS.get(line.key)
         if pattern is _WORKTREE:
             return os.path.join(self._folder, line.value)  # noqa: PTH118
         if pattern is _ADDRESS and (local := _LOCAL.fullmatch(line.value)):
             return os.path.join(os.path.dirname(self._folder), local[1])  # noqa: PTH118, PTH120
         return None
-
-    def _read(self, text: str) -> bool:
-        section = ""
-        for raw in text.removesuffix("\n").split("\n"):
-            if _COMMENT.fullmatch(raw):
-                self.lines.append(_Line(raw))
-            elif match := _SECTION.fullmatch(raw):
-                name, below = match.groups()
-                section = name.lower() if below is None else f"{name.lower()}.*"
-                if name.lower() in ("include", "includeif"):
-                    section = f"{name.lower()}.*" if below is not None else "include"
-                self.lines.append(_Line(raw))
-            elif section and (match := _VALUE.fullmatch(raw)):
-                key, bare, quoted = match.groups()
-                value = quoted if quoted is not None else (bare or "").strip(" \t")
-                self.lines.append(_Line(raw, f"{section}.{key.lower()}", value))
-            else:
-                return False
-        return True

@@ -1,0 +1,86 @@
+"""Secrets that app.json and the files of modules spell out, and those that other users of the machine can see."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.cli.diagnosis.finding import Finding
+from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, dotted, module_settings, secrets_to_mask
+from agentcore.errors import AgentcoreError
+from agentcore.host.discovery import FamilyMember, find_module, installed_families, name_of_block
+from agentcore.host.modules import block_model, raw_block, remembered_sources, settings_in_code
+from agentcore.server.modules import exposure_warning, secrets_in
+from agentcore.store.credentials import read_secrets
+from agentcore.store.state import locate_state_dir
+
+_SUBJECT = "secrets in settings"
+_ADVICE = "put it into env of the block where the program reads it there"
+
+
+def check_written_secrets(config: AppConfig) -> Iterator[Finding]:
+    """Name the place of each value that looks like a secret, and the command that stores it; never the value."""
+    try:
+        taken = set(read_secrets(locate_state_dir(config.file)))
+    except AgentcoreError:
+        taken = set()  # the modules that name a secret say so
+    declared = _declared_secrets(config)
+    app = ConfigFile.read(config.file)
+    for top in ("config", *config.family_keys):
+        blocks = app.source.value.get(top)
+        for key, block in blocks.items() if isinstance(blocks, dict) else ():
+            yield from _spelled_out(app, (top, key), block, taken, declared)
+    for path in sorted(config.modules_folder.glob("*.json")):
+        try:
+            own = ConfigFile.read(path)
+        except ConfigError:
+            continue  # its module says what is wrong with it
+        yield from _spelled_out(own, (), own.source.value, taken, declared)
+    yield from _exposed(config, app)
+
+
+def _declared_secrets(config: AppConfig) -> frozenset[str]:
+    """The texts in settings of modules that are on which are secrets for their models; imports these modules."""
+    chosen = remembered_sources(config, locate_state_dir(config.file))
+    found: set[str] = set()
+    for name in config.modules:
+        try:
+            found.update(secrets_to_mask(*_model_and_values(config, name, chosen.get(name, ""))))
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001, S112 - what keeps a module from being imported is a finding of its own
+            continue
+    return frozenset(found)
+
+
+def _model_and_values(config: AppConfig, name: str, chosen: str) -> tuple[type[BaseModel] | None, Any]:
+    module = find_module(name, config, chosen)
+    if isinstance(module, FamilyMember):
+        return block_model(module.load()), raw_block(module).values
+    key, model = settings_in_code(module, config)
+    return model, module_settings(config, name, key, model).values
+
+
+def _spelled_out(
+    file: ConfigFile, path: JsonPath, block: Any, taken: set[str], declared: frozenset[str]
+) -> Iterator[Finding]:
+    if not isinstance(block, dict):
+        return
+    key = str(path[-1]) if path else file.path.stem
+    for secret in secrets_in(key, block, taken, declared):
+        taken.add(secret.name)
+        place = (*path, *secret.path)
+        line, _ = file.source.locate(place)
+        said = f"{file.path}:{line}: {dotted(place)} looks like a secret, and is readable to whoever sees the file"
+        advice = f"agentcore secrets set {secret.name} stores it; then write ${{secret:{secret.name}}} in its place"
+        yield Finding("note", _SUBJECT, said, advice)
+
+
+def _exposed(config: AppConfig, app: ConfigFile) -> Iterator[Finding]:
+    """Of blocks whose modules are off: one that is on says so itself."""
+    for family in installed_families():
+        blocks = app.source.value.get(family.key)
+        for key, block in blocks.items() if isinstance(blocks, dict) else ():
+            is_on = name_of_block(family, key) in config.modules
+            if isinstance(block, dict) and not is_on and (warning := exposure_warning(block)):
+                yield Finding("note", _SUBJECT, f"{dotted((family.key, key))}: {warning}", _ADVICE)
