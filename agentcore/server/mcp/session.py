@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, Door, Wishes
+from agentcore.server.mcp.client_params import kept_client_params
 from agentcore.server.mcp.resuming import KeptEvents, ResumableStream, ResumableStreams
 
 _ANSWER_SECONDS = 600.0
@@ -122,6 +123,8 @@ class McpSession:
         self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
         """Answer one of its requests."""
+        if method == "initialize" and params is not None:
+            params = kept_client_params(params)
         answered = self._door.answer(self.runner, reply, method, params)
         return self._kept_after(answered) if method in _CHANGING else answered
 
