@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.mcp.views import EXTENSION, MIME
+from agentcore.mcp import VIEW_MIME, VIEWS_EXTENSION
 
 TEXT_CHARS = 200
 """A name, title, version or revision; longer ones are cut."""
@@ -18,7 +18,7 @@ _KNOWN: Mapping[str, Any] = {
         "sampling": {"context": {}, "tools": {}},
         "elicitation": {"form": {}, "url": {}},
         "roots": {"listChanged": _FLAG},
-        "extensions": {EXTENSION: {"mimeTypes": _KINDS}},
+        "extensions": {VIEWS_EXTENSION: {"mimeTypes": _KINDS}},
     },
 }
 
@@ -34,7 +34,7 @@ def kept_client_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _kept(value: Any, known: Any) -> Any:
     if known is _KINDS:
-        return [MIME] if isinstance(value, list) and MIME in value else []
+        return [VIEW_MIME] if isinstance(value, list) and VIEW_MIME in value else []
     if known is _TEXT and isinstance(value, str):
         return value[:TEXT_CHARS]
     if isinstance(known, Mapping) and isinstance(value, Mapping):
