@@ -48,6 +48,9 @@ UNREAD_ANSWER_BYTES_OF_TOKEN = 64 * 1024 * 1024
 UNREAD_WAIT_SECONDS = 5.0
 """How long a request waits before it is refused because its client does not read its answers."""
 
+UNREAD_STALLED_SECONDS = 30.0
+"""Answers that wait are dropped once their client has read nothing for so long."""
+
 QUERY_FIELDS = 32
 """Fields of one query."""
 

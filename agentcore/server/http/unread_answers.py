@@ -8,6 +8,8 @@ from typing import Protocol
 
 from aiohttp import web
 
+from agentcore.server.http.bounds import UNREAD_STALLED_SECONDS
+
 
 class UnreadConnection(Protocol):
     """A connection, as far as its unread bytes can be counted."""
@@ -21,7 +23,8 @@ class UnreadConnection(Protocol):
 class UnreadAnswers:
     """Counts the bytes of one client's unread answers, and has further answers wait for room, in their order.
 
-    Only connections with more unread bytes than asyncio's high-water mark (64 KiB) are counted.
+    Only connections with more unread bytes than asyncio's high-water mark (64 KiB) are counted. The connections of
+    answers that wait are closed once nothing was read for `UNREAD_STALLED_SECONDS`.
 
     Args:
         limit_bytes: While more bytes wait to be read, no further answer is made. An answer that is made may exceed it.
@@ -31,6 +34,8 @@ class UnreadAnswers:
         self.limit_bytes = limit_bytes
         self._behind: set[UnreadConnection] = set()
         self._waiting: deque[tuple[asyncio.Future[None], UnreadConnection]] = deque()
+        self._was_read = False
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -50,6 +55,7 @@ class UnreadAnswers:
     def remove_behind(self, connection: UnreadConnection) -> None:
         """Count a connection no longer: its client has read nearly everything, or has gone."""
         self._behind.discard(connection)
+        self._was_read = True
         self._wake_waiting()
 
     @asynccontextmanager
@@ -65,6 +71,8 @@ class UnreadAnswers:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = (turn, connection)
         self._waiting.append(waiting)
+        if self._timer is None:
+            self._expect_reading()
         try:
             await turn
             if connection.transport is None:
@@ -79,6 +87,19 @@ class UnreadAnswers:
         for _, connection in self._waiting:
             if isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()
+
+    def _expect_reading(self) -> None:
+        self._was_read = False
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(UNREAD_STALLED_SECONDS, self._drop_stalled, self.size_bytes)
+
+    def _drop_stalled(self, size_bytes_before: int) -> None:
+        self._timer = None
+        if not self._waiting:
+            return
+        if not self._was_read and self.size_bytes >= size_bytes_before:
+            self.drop_waiting()
+        self._expect_reading()
 
     def _wake_waiting(self) -> None:
         """Wake those whose client has gone, and the first of the others if there is room."""

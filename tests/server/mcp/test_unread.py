@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 import pytest
+import structlog
 
 from agentcore.api import Image, Module, ToolContext, ToolResult, tool
+from agentcore.server.http import unread_answers
 from agentcore.server.http.bounds import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN
+from agentcore.server.mcp import pipe
 from tests.server.mcp.conftest import ACCEPT, REVISION, request
 from tests.support.waiting import wait_until
 
@@ -42,7 +46,7 @@ class Unread:
     """Sends requests on connections of their own, and reads their answers later or never."""
 
     def __init__(self, mcp, gallery):
-        self.mcp, self._gallery, self.connections = mcp, gallery, []
+        self.mcp, self.gallery, self.connections = mcp, gallery, []
 
     async def post(self, path, key, message, accept=ACCEPT, **headers):
         """Send one request."""
@@ -76,10 +80,17 @@ class Unread:
         connections = self.mcp.server.server.app.dispatcher.connections.connections
         return sum(each.transport.get_write_buffer_size() for each in connections if each.transport is not None)
 
+    @property
+    def open_connections(self):
+        """Connections of these requests that the server has not closed."""
+        peers = {writer.get_extra_info("sockname") for _, writer in self.connections}
+        connections = self.mcp.server.server.app.dispatcher.connections.connections
+        return len([each for each in connections if each.transport.get_extra_info("peername") in peers])
+
     async def settled_bytes(self):
         """The same, once all calls that were sent have run and the answers were written that do not wait."""
-        await wait_until(lambda: self._gallery.begun == AT_ONCE)
-        self._gallery.gate.set()
+        await wait_until(lambda: self.gallery.begun == AT_ONCE)
+        self.gallery.gate.set()
         await wait_until(lambda: not self.mcp.host.calls.in_flight)
         await wait_until(lambda: self.size_bytes > ANSWER_BYTES / 2)
         async with self.mcp.server.get("/api/health") as answer:
@@ -92,8 +103,9 @@ class Unread:
 
     async def _read(self, reader):
         size = 0
-        while data := await reader.read(1024 * 1024):
-            size += len(data)
+        with suppress(ConnectionError):
+            while data := await reader.read(1024 * 1024):
+                size += len(data)
         return size
 
     def close(self):
@@ -110,6 +122,13 @@ async def unread(start_mcp):
     yield unread
     gallery.gate.set()
     unread.close()
+
+
+@pytest.fixture
+def logged():
+    """What is logged."""
+    with structlog.testing.capture_logs() as entries:
+        yield entries
 
 
 async def status_of(hand):
@@ -151,12 +170,61 @@ async def test_answers_that_wait_end_when_the_key_of_their_client_is_taken_back(
     await unread.settled_bytes()
     async with unread.mcp.server.delete("/api/approvers/hand") as answer:
         assert answer.status < 300, await answer.text()
-    sizes = await asyncio.gather(*(unread._read(reader) for reader, _ in unread.connections), return_exceptions=True)
-    assert len([size for size in sizes if isinstance(size, int) and size > ANSWER_BYTES]) < AT_ONCE / 2
+    assert len([size for size in await unread.read_all() if size > ANSWER_BYTES]) < AT_ONCE / 2
+
+
+async def test_answers_that_wait_are_dropped_once_their_client_reads_nothing_and_not_while_it_reads(
+    unread, by_hand, monkeypatch
+):
+    monkeypatch.setattr(unread_answers, "UNREAD_STALLED_SECONDS", 0.5)
+    hand = await by_hand(unread.mcp)
+    await unread.call_over_mcp(hand)
+    await unread.settled_bytes()
+    clock, slow_bytes = asyncio.get_running_loop().time, 300_000
+    end = clock() + 4 * unread_answers.UNREAD_STALLED_SECONDS
+    reading = [asyncio.create_task(reader.read(slow_bytes)) for reader, _ in unread.connections]
+    while clock() < end:
+        await asyncio.sleep(0.05)
+        for number, task in enumerate(reading):
+            if task.done():
+                reading[number] = asyncio.create_task(unread.connections[number][0].read(slow_bytes))
+    assert unread.open_connections == AT_ONCE
+    await wait_until(lambda: unread.open_connections < AT_ONCE / 2)
+    await asyncio.gather(*reading, return_exceptions=True)
+    sizes = await unread.read_all()
+    assert 1 <= len([size for size in sizes if size]) < AT_ONCE / 2  # what was written before still comes
+
+
+async def test_answers_over_a_pipe_wait_and_are_dropped_once_their_client_reads_nothing(unread, monkeypatch, logged):
+    monkeypatch.setattr(pipe, "UNREAD_STALLED_SECONDS", 0.5)
+    pipes = unread.mcp.server.server.app.dispatcher.pipes
+    await pipes.listen()
+    reader, writer = await asyncio.open_unix_connection(pipes.path, limit=64 * 1024 * 1024)
+    unread.connections.append((reader, writer))
+    writer.write(json.dumps({"key": await unread.mcp.key("piped")}).encode() + b"\n")
+    about = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "piped", "version": "1"}}
+    writer.write(json.dumps(request("initialize", about, "first")).encode() + b"\n")
+    assert "session" in json.loads(await reader.readline())
+    assert json.loads(await reader.readline())["id"] == "first"
+    reader._transport.pause_reading()
+    for number in range(AT_ONCE):
+        call = request("tools/call", {"name": "gallery_show", "arguments": {}}, number)
+        writer.write(json.dumps(call).encode() + b"\n")
+    await wait_until(lambda: unread.gallery.begun == AT_ONCE)
+    unread.gallery.gate.set()
+    await wait_until(lambda: [each for each in logged if each["event"] == "mcp_answers_dropped"])
+    reader._transport.resume_reading()
+    answers = [json.loads(await reader.readline()) for _ in range(AT_ONCE)]
+    assert sorted(answer["id"] for answer in answers) == list(range(AT_ONCE))
+    whole = [answer for answer in answers if "result" in answer]
+    assert 1 <= len(whole) <= 3
+    assert all("dropped" in answer["error"]["message"] for answer in answers if "error" in answer)
+    writer.write(json.dumps(request("ping", None, "last")).encode() + b"\n")
+    assert json.loads(await reader.readline()) == {"jsonrpc": "2.0", "id": "last", "result": {}}
 
 
 async def test_client_that_reads_its_answers_has_as_many_as_it_likes(unread, by_hand):
-    unread._gallery.gate.set()
+    unread.gallery.gate.set()
     hand = await by_hand(unread.mcp)
     for number in range(UNREAD_ANSWER_BYTES // PICTURE_BYTES):
         result = await hand.call("gallery_show", request_id=number)
