@@ -123,6 +123,12 @@ CALL_SECONDS = 600.0
 PREVIEW_SECONDS = 2.0
 """Time limit of a preview; a slower one counts as failed."""
 
+PREVIEWS_PER_CALLER = 2
+"""Previews of one caller (a chat, a client, a host, the user) at one time; further ones wait in their order."""
+
+PREVIEW_THREAD_SECONDS = 30.0
+"""How long a preview in a thread counts as running after its time limit, if the thread does not end."""
+
 PREVIEW_CHARS = 4 * 1024 * 1024
 """All text of one preview: as much as a call's arguments may have."""
 

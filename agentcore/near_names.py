@@ -17,7 +17,8 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
 def _alike(name: str, known: Iterable[str], most: int) -> list[str]:
     if len(name) > NAME_CHARS:
         return []
-    return difflib.get_close_matches(name, [each for each in known if len(each) <= NAME_CHARS], n=most)
+    short = [each for each in known if len(each) <= NAME_CHARS]
+    return difflib.get_close_matches(name, short, n=most)  # noqa: TID251 - bounded here
 
 
 def near_names(name: str, known: Collection[str]) -> list[str]:

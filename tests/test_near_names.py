@@ -6,6 +6,7 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.bounds import VALIDATION_ERRORS
+from agentcore.host.declarations.definitions import read_definition
 from agentcore.near_names import NAME_CHARS, closest_name, near_names, unknown_name
 
 
@@ -24,7 +25,7 @@ class Reader(Module):
 def compared(monkeypatch):
     """The lengths of the names that were compared with known ones."""
     lengths = []
-    compare = difflib.get_close_matches
+    compare = difflib.get_close_matches  # noqa: TID251 - counted
 
     def counted(word, *args, **options):
         lengths.append(len(word))
@@ -56,6 +57,15 @@ async def test_name_of_an_argument_or_a_tool_that_is_too_long_is_not_compared_an
     assert max(compared, default=0) <= NAME_CHARS
     near = await running.outcome("reed", {"path": "a"})
     assert "did you mean 'read'" in near.error.message
+
+
+@pytest.mark.spec("S7")
+def test_key_of_a_definition_that_is_too_long_is_not_compared(compared):
+    for key, meant in (("input_shema", "did you mean 'input_schema'?"), ("p" * 200_000, "known are")):
+        with pytest.raises(TypeError, match="unknown key") as raised:
+            read_definition({"name": "look", "description": "Look.", key: {}})
+        assert meant in str(raised.value)
+    assert compared == [len("input_shema")]
 
 
 def test_near_names_of_long_names_are_none_and_of_short_ones_some():

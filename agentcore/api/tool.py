@@ -1,12 +1,12 @@
 """`@tool`: marks a typed method of a `Module` as a tool. What is wrong about it is said when tools are made."""
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from agentcore.api.definition import CompleteMethod, DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
 from agentcore.api.tool_view import ToolView
+from agentcore.near_names import closest_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -146,7 +146,6 @@ def _marked(method: Any, options: ToolOptions) -> Any:
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, OPTIONS, n=1)
-    return f"@tool has no parameter {name!r}; " + (
-        f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(OPTIONS)}"
-    )
+    near = closest_name(name, OPTIONS)
+    rather = f"did you mean {near!r}?" if near else f"it takes {', '.join(OPTIONS)}"
+    return f"@tool has no parameter {name!r}; {rather}"

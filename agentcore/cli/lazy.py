@@ -1,6 +1,5 @@
 """A group whose table of commands answers `--help` and completion; a command is imported when it runs."""
 
-import difflib
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +8,8 @@ from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
+
+from agentcore.near_names import closest_name
 
 
 class LazyCommand(NamedTuple):
@@ -63,8 +64,8 @@ class LazyGroup(click.Group):
         """Find the command that the arguments begin with; the error of an unknown one names near ones."""
         name = args[0]
         if not name.startswith("-") and not ctx.resilient_parsing and not self.knows_command(name):
-            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = closest_name(name, self.list_commands(ctx))
+            hint = f" Did you mean {near!r}?" if near else ""
             raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 

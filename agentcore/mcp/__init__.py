@@ -2,3 +2,4 @@
 
 from agentcore.mcp.caller import Caller, Departures, Narrowing, Wishes, patterns_in
 from agentcore.mcp.door import Door
+from agentcore.mcp.views import VIEW_MIME, VIEWS_EXTENSION

@@ -7,6 +7,8 @@ first any more, the two are one: asked once, run once.
 
 import asyncio
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -363,6 +365,19 @@ class ClientCalls:
             if dropped:
                 left.drop_result()
                 size -= dropped
+
+    @contextmanager
+    def counted(self, caller: Caller) -> Iterator[None]:
+        """Count the block among the calls of a client that run at one time.
+
+        Raises:
+            ToolError: `too_many_calls`.
+        """
+        self._take_room(caller)
+        try:
+            yield
+        finally:
+            self._give_room(caller)
 
     def _take_room(self, caller: Caller) -> None:
         """Take a place among the calls of a client, of which those that it left behind count while they run.

@@ -319,7 +319,8 @@ class Door:
                 return view_contents(uri, self._catalog.view(caller, uri))
             found = self._served.find(caller, uri)
             if found is None:
-                return await self._artifacts.read(caller, uri)
+                with self.calls.counted(caller):  # each has 4 MiB in memory
+                    return await self._artifacts.read(caller, uri)
             outcome = await self._call_served(ctx, params, caller, *found)
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome

@@ -9,8 +9,8 @@ import mcp_types as types
 
 from agentcore.host.calls import CallOutcome
 
-EXTENSION = "io.modelcontextprotocol/ui"
-MIME = "text/html;profile=mcp-app"
+VIEWS_EXTENSION = "io.modelcontextprotocol/ui"
+VIEW_MIME = "text/html;profile=mcp-app"
 VIEW_URI = "ui://agentcore/"
 """What the address of a view begins with; the name of its tool follows."""
 
@@ -22,9 +22,9 @@ DATA_KEY = "agentcore/data"
 
 def shows_views(capabilities: types.ClientCapabilities | None) -> bool:
     """Whether a client says that it shows such documents."""
-    said = ((capabilities.extensions if capabilities else None) or {}).get(EXTENSION) or {}
+    said = ((capabilities.extensions if capabilities else None) or {}).get(VIEWS_EXTENSION) or {}
     kinds = said.get("mimeTypes")
-    return isinstance(kinds, list) and MIME in kinds
+    return isinstance(kinds, list) and VIEW_MIME in kinds
 
 
 def view_uri(tool: str) -> str:
@@ -39,7 +39,9 @@ def view_meta(tool: str) -> dict[str, Any]:
 
 def view_contents(uri: str, document: str) -> types.ReadResourceResult:
     """A view as it is read. It declares no source and no permission: a client then lets it load nothing."""
-    contents = types.TextResourceContents(uri=uri, mime_type=MIME, text=document, _meta={"ui": {"prefersBorder": True}})
+    contents = types.TextResourceContents(
+        uri=uri, mime_type=VIEW_MIME, text=document, _meta={"ui": {"prefersBorder": True}}
+    )
     return types.ReadResourceResult(contents=[contents])
 
 

@@ -22,7 +22,7 @@ from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
 from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
-from agentcore.server.http.connection import ConnectionFactory
+from agentcore.server.http.connection import Connection, ConnectionFactory
 from agentcore.server.http.cross_origin import preflight, readable
 from agentcore.server.http.descriptors import connection_limit
 from agentcore.server.http.event_streams import EventStreams
@@ -30,6 +30,7 @@ from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
 from agentcore.server.http.reader import BodyReader, validate_body, validate_query
 from agentcore.server.http.refusal import Refusal, answer_error
 from agentcore.server.http.response import Answer, Sent
+from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
 from agentcore.server.modules.routes import serve_module_route
@@ -118,10 +119,17 @@ class Dispatcher:
 
     async def _identify(self, request: web.BaseRequest, path: str) -> Principal:
         """Who asks; the key of an MCP client opens nothing but the one door, which keeps it to sessions of its own."""
-        principal = await self.parts.gate.identify(request)
+        principal = await self._within_bounds(request, await self.parts.gate.identify(request))
         if principal.kind == "mcp" and path != MCP_PATH:
             message = f"this key is for MCP alone: it is shown at {MCP_PATH}"
             raise ToolError("forbidden", message, principal=principal.kind)
+        return principal
+
+    async def _within_bounds(self, request: web.BaseRequest, principal: Principal) -> Principal:
+        """Have a request and its answer wait until its client has read the answers before; gives who that is."""
+        connection = request.protocol
+        assert isinstance(connection, Connection)  # noqa: S101 - the application makes no others
+        request[UNREAD_ANSWERS] = await self.parts.live_connections.wait_until_read(principal, connection)
         return principal
 
     async def _answer_extension(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
@@ -131,18 +139,18 @@ class Dispatcher:
         gate = self.parts.gate
         found = self._routes.find(request.method, path)
         if found is None:
-            return await self._answer_other(request, await gate.identify_extension(request), path, raw_query)
+            principal = await self._within_bounds(request, await gate.identify_extension(request))
+            return await self._answer_other(request, principal, path, raw_query)
         route, values = found
         gate.check_route(request, is_for_extensions=route.is_for_extensions)
         if route.action is None:
             return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
-        principal = await gate.identify_extension(request)
+        principal = await self._within_bounds(request, await gate.identify_extension(request))
         authorise(principal, route.action)
         return await self._answer_revocable(route, Exchange(self.parts, request, principal, path, values, raw_query))
 
     async def _answer_revocable(self, route: ServerRoute, exchange: Exchange) -> Reply:
         """The answer to somebody whose credential can be taken back, which ends it."""
-        self.parts.live_connections.check_unread(exchange.principal, exchange.connection)
         with self.parts.live_connections.serving(exchange.principal, exchange.connection):
             if exchange.principal.kind == "client":
                 self.parts.gate.check_route(exchange.request, is_for_extensions=route.is_for_extensions)

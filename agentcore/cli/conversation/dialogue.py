@@ -1,6 +1,5 @@
 """A conversation in the terminal: a line is a message to the model, or a command."""
 
-import difflib
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table, print_text
 from agentcore.cli.terminal.terminal import confirmed, has_person
 from agentcore.host.policy import is_looser
-from agentcore.near_names import near_names, unknown_name
+from agentcore.near_names import closest_name, near_names, shown_name, unknown_name
 
 _HELP = """\
   /help                  show this
@@ -158,8 +157,9 @@ class Conversation:
         word, _, rest = text.partition(" ")
         command = self._commands.get(word)
         if command is None:
-            near = difflib.get_close_matches(word, self._commands, n=1)
-            raise CliError(f"there is no command /{word}", hint=f"did you mean /{near[0]}?" if near else "/help")
+            near = closest_name(word, self._commands)
+            hint = f"did you mean /{near}?" if near else "/help"
+            raise CliError(f"there is no command /{shown_name(word)}", hint=hint)
         await command(rest.strip())
 
     async def _help(self, _: str) -> None:

@@ -11,6 +11,7 @@ from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext, CallServices
 from agentcore.host.calls.errors import unreachable
 from agentcore.host.calls.preview import preview_call
+from agentcore.host.calls.preview_turns import PreviewTurns
 from agentcore.host.calls.routing import Routing
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.tool_registry import ToolRegistry
@@ -26,6 +27,7 @@ class Preparation:
 
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
         self._services = services
+        self._preview_turns = PreviewTurns()
         self._routing = Routing(registry, services.resources, services.conversation, services.places)
 
     async def prepare(self, call: Call, *, may_create: bool = True) -> PreparedCall:
@@ -81,7 +83,7 @@ class Preparation:
         Raises:
             ToolError: The call cannot run.
         """
-        return await preview_call(call, prepared, CallContext(call, self._services))
+        return await preview_call(call, prepared, CallContext(call, self._services), self._preview_turns)
 
     def replace_arguments(self, call: Call, prepared: PreparedCall, given: dict[str, Any]) -> PreparedCall:
         """The call with arguments that a person has edited; they name the resource, no matter what the caller named.

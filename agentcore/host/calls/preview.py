@@ -13,6 +13,7 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import read_error
+from agentcore.host.calls.preview_turns import PreviewTurn, PreviewTurns
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.previewing import previewing
@@ -20,12 +21,15 @@ from agentcore.host.containment.previewing import previewing
 log = structlog.get_logger(__name__)
 
 
-async def preview_call(call: Call, prepared: PreparedCall, context: CallContext) -> CallPreview | None:
+async def preview_call(
+    call: Call, prepared: PreparedCall, context: CallContext, turns: PreviewTurns
+) -> CallPreview | None:
     """What the tool says that the call would do; None: it has no preview. One that fails means asking a person.
 
     Args:
         context: Of the preview alone. However the preview ends, `is_cancelled` of it is true afterwards: a thread
             cannot be ended from outside, and looks there.
+        turns: Those of all callers.
     Raises:
         ToolError: The call cannot run.
     """
@@ -33,7 +37,8 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
     module = prepared.tool.module
     if definition.preview is None:
         return None
-    making = _made(definition.preview, context, prepared.arguments, may_be_none=module.placed is not None)
+    turn = await turns.wait_for_turn(call.account)
+    making = _made(definition.preview, context, prepared.arguments, turn, may_be_none=module.placed is not None)
     try:
         preview = await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
     except ToolError as exc:
@@ -48,6 +53,7 @@ async def preview_call(call: Call, prepared: PreparedCall, context: CallContext)
         return CallPreview(failure="failed")
     finally:
         context.end_preview()
+        turn.end_preview()
     return preview if preview is None or not module.is_foreign else _only_raising(preview, definition)
 
 
@@ -66,14 +72,19 @@ def touched(preview: CallPreview) -> tuple[object, ...]:
 
 
 async def _made(
-    preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any], *, may_be_none: bool
+    preview: Callable[..., Any],
+    context: CallContext,
+    arguments: dict[str, Any],
+    turn: PreviewTurn,
+    *,
+    may_be_none: bool,
 ) -> CallPreview | None:
     with previewing():
         if asyncio.iscoroutinefunction(preview):
             found = await preview(context, arguments)
             # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
             return None if found is None and may_be_none else _plain(found)
-        made = await asyncio.to_thread(preview, context, arguments)
+        made = await turn.run_in_thread(lambda: preview(context, arguments))
         return _plain(await made if asyncio.iscoroutine(made) else made)
 
 

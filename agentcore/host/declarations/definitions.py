@@ -5,7 +5,6 @@ Anthropic's, MCP's, and our own, as `GET /api/tools` gives them. A key that none
 a misspelt name would else be an empty one, and anything would pass.
 """
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -39,6 +38,7 @@ from agentcore.host.containment.reading import (
 )
 from agentcore.host.containment.tool_icons import read_icons
 from agentcore.host.containment.tool_view import read_name_in_views, read_view
+from agentcore.near_names import closest_name
 
 RESERVED_NAMES = frozenset(("find_tools",))
 """Tools of the core's own, by whichever name no other is called."""
@@ -387,6 +387,6 @@ def _known_names(definition: ToolDefinition) -> set[str] | None:
 
 
 def _unknown_key(key: str, where: str, known: tuple[str, ...]) -> TypeError:
-    near = difflib.get_close_matches(key, known, n=1)
-    rather = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    near = closest_name(key, known)
+    rather = f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
     return TypeError(f"{where} has the unknown key {key[:100]!r}; {rather}")

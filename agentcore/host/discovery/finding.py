@@ -1,6 +1,5 @@
 """Finding what stands behind a module's name: distributions, and the folder of local modules. Imports nothing."""
 
-import difflib
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -21,6 +20,7 @@ from agentcore.host.discovery.installed import (
 )
 from agentcore.host.discovery.local import LocalModule, local_file, local_names, take_local
 from agentcore.installing import INDEX_WARNING, pip_command
+from agentcore.near_names import near_names
 
 Found = InstalledModule | LocalModule | FamilyMember
 """A module that was found: `name`, `source`, `distribution`, `version`, `file`, `origin()`, `fingerprint()`, `load()`.
@@ -174,7 +174,7 @@ def _folder(places: Places) -> Path | None:
 
 
 def _not_installed(name: str, places: Places) -> ModuleNotInstalled:
-    near = difflib.get_close_matches(name.lower(), installed_names(places))
+    near = near_names(name, installed_names(places))
     keys = [family.key for family in installed_families() if name.startswith(family.prefix)]
     return ModuleNotInstalled(name, tuple(near), tuple(dict.fromkeys(keys)))
 

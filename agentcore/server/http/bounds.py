@@ -40,7 +40,16 @@ STREAM_BUFFER_BYTES = 1024 * 1024
 """What may wait in memory for one slow reader of a stream; beyond it the reader is skipped or waited for."""
 
 UNREAD_ANSWER_BYTES = 16 * 1024 * 1024
-"""Answers to one client that wait in memory until it reads them; beyond it no request of it is carried out."""
+"""Answers to one client that wait in memory until it reads them; beyond it no further one is made."""
+
+UNREAD_ANSWER_BYTES_OF_TOKEN = 64 * 1024 * 1024
+"""The same of the API token, which programs side by side may use, and of other credentials that are not revoked."""
+
+UNREAD_WAIT_SECONDS = 5.0
+"""How long a request waits before it is refused because its client does not read its answers."""
+
+UNREAD_STALLED_SECONDS = 30.0
+"""Answers that wait are dropped once their client has read nothing for so long."""
 
 QUERY_FIELDS = 32
 """Fields of one query."""

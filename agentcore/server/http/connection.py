@@ -14,6 +14,7 @@ from aiohttp.streams import StreamReader
 from agentcore.server.http.bounds import Hits, TimeLimits
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
+from agentcore.server.http.unread_answers import UnreadAnswers
 
 T = TypeVar("T")
 
@@ -45,6 +46,7 @@ class Connection(web.RequestHandler):
         "_limits",
         "_newest_body",
         "_timer",
+        "_unread",
         "end_stream",
         "on_drained",
         "on_lost",
@@ -73,6 +75,7 @@ class Connection(web.RequestHandler):
         self._is_refused = False
         self._is_faulty = False
         self._is_lost: asyncio.Future[None] | None = None
+        self._unread: UnreadAnswers | None = None
         self.on_drained: Callable[[], None] | None = None
         self.on_lost: Callable[[], None] | None = None
         self.end_stream: Callable[[], None] | None = None
@@ -127,9 +130,27 @@ class Connection(web.RequestHandler):
         elif is_between_requests and self._timer is None and not self._upgraded:
             self._expect_headers()
 
+    def count_unread(self, unread: UnreadAnswers) -> None:
+        """Count what is sent here, and not read, among the answers to a client."""
+        if self._unread is unread:
+            return
+        if self._unread is not None:
+            self._unread.remove_behind(self)
+        self._unread = unread
+        if self.writing_paused:
+            unread.add_behind(self)
+
+    def pause_writing(self) -> None:
+        """Count what waits to be read from now on."""
+        super().pause_writing()
+        if self._unread is not None:
+            self._unread.add_behind(self)
+
     def resume_writing(self) -> None:
         """Tell whoever writes that there is room again."""
         super().resume_writing()
+        if self._unread is not None:
+            self._unread.remove_behind(self)
         if self.on_drained is not None:
             self.on_drained()
 
@@ -143,6 +164,8 @@ class Connection(web.RequestHandler):
         if self._is_refused:
             return
         super().connection_lost(exc)
+        if self._unread is not None:
+            self._unread.remove_behind(self)
         if self.on_lost is not None:
             self.on_lost()
 

@@ -7,8 +7,10 @@ from http import HTTPStatus
 from typing import Protocol
 
 from agentcore.api import Principal
-from agentcore.server.http.bounds import UNREAD_ANSWER_BYTES
+from agentcore.server.http.bounds import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN, UNREAD_WAIT_SECONDS
+from agentcore.server.http.connection import Connection
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.unread_answers import UnreadAnswers
 
 
 class Ending(Protocol):
@@ -34,7 +36,7 @@ class LiveConnections:
 
     def __init__(self) -> None:
         self._serving: dict[str, set[Ending]] = {}
-        self._answering: dict[str, set[asyncio.Transport]] = {}
+        self._unread: dict[str, UnreadAnswers] = {}
 
     @contextmanager
     def serving(self, principal: Principal, connection: Ending) -> Iterator[None]:
@@ -48,28 +50,26 @@ class LiveConnections:
             if not connections and self._serving.get(principal.name) is connections:
                 del self._serving[principal.name]
 
-    def check_unread(self, principal: Principal, connection: Ending) -> None:
-        """Refuse a request of a client that does not read its answers; else they count on it until it reads them.
+    async def wait_until_read(self, principal: Principal, connection: Connection) -> UnreadAnswers:
+        """Wait a while until a client has read its answers; what it is sent on the connection counts on it from now on.
 
         Raises:
             Refusal: `too_many_unread`.
+            ConnectionError: The client has gone.
         """
-        known = self._answering.get(principal.name, set())
-        open_ones = {transport for transport in known if not transport.is_closing()}
-        if isinstance(connection.transport, asyncio.Transport):
-            open_ones.add(connection.transport)
-        self._answering[principal.name] = open_ones
-        unread = sum(transport.get_write_buffer_size() for transport in open_ones)
-        if unread > UNREAD_ANSWER_BYTES:
-            message = f"{unread:,} bytes of answers to this client wait to be read; read them, or close the connections"
-            raise Refusal(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                "too_many_unread",
-                message,
-                retryable=True,
-                closes=True,
-                limit_bytes=UNREAD_ANSWER_BYTES,
-            )
+        unread = self._unread.get(principal.name)
+        if unread is None:
+            is_revocable = principal.kind in REVOCABLE
+            limit_bytes = UNREAD_ANSWER_BYTES if is_revocable else UNREAD_ANSWER_BYTES_OF_TOKEN
+            unread = self._unread[principal.name] = UnreadAnswers(limit_bytes)
+        connection.count_unread(unread)
+        if not unread.has_room:
+            try:
+                async with asyncio.timeout(UNREAD_WAIT_SECONDS), unread.room(connection):
+                    pass
+            except TimeoutError:
+                raise _too_many_unread(unread) from None
+        return unread
 
     def end(self, principal: Principal, *, but: Ending | None = None) -> None:
         """End what is being served to a principal: streams, sockets, requests whose body is not there yet.
@@ -85,3 +85,17 @@ class LiveConnections:
                 connection.end_stream()  # in good order: a page that logs out has no error to tell of
             elif isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()
+        if principal.name in self._unread:
+            self._unread[principal.name].drop_waiting()
+
+
+def _too_many_unread(unread: UnreadAnswers) -> Refusal:
+    waiting = f"{unread.size_bytes:,} bytes of answers to this client wait to be read"
+    return Refusal(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "too_many_unread",
+        f"{waiting}; read them, or close the connections",
+        retryable=True,
+        closes=True,
+        limit_bytes=unread.limit_bytes,
+    )

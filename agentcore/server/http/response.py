@@ -6,12 +6,14 @@ call of a small tool. This one has the same face towards aiohttp's connection (`
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
 
 from aiohttp import web
+
+from agentcore.server.http.unread_answers import UNREAD_ANSWERS, room_for_answer
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -95,12 +97,22 @@ class Answer:
             self._head = head_bytes(status, content_type, headers)
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Send it.
+        """Send it, once its client has read enough of those before.
 
         Raises:
             ConnectionError: The other side is gone.
         """
         self.keep_alive = not self.closes and request.keep_alive
+        unread = request.get(UNREAD_ANSWERS)
+        if unread is None or unread.has_room:
+            self._write(request)
+        else:
+            async with room_for_answer(request):
+                self._write(request)
+        if len(self.body) >= _LARGE_BYTES:
+            await request.writer.drain()
+
+    def _write(self, request: web.BaseRequest) -> None:
         transport = request.transport
         if transport is None or transport.is_closing():
             raise ConnectionResetError("the client has gone")
@@ -112,7 +124,6 @@ class Answer:
         else:
             transport.write(head)
             transport.write(self.body)
-            await request.writer.drain()
 
     async def write_eof(self) -> None:
         """Nothing is left to send."""
@@ -132,6 +143,29 @@ class Answer:
         if self.status in _WITHOUT_BODY:
             return b"%bDate: %b\r\n%b" % (self._head, _date(), ending)
         return b"%bDate: %b\r\nContent-Length: %d\r\n%b" % (self._head, _date(), self.length, ending)
+
+
+class LateAnswer(Answer):
+    """An answer whose body is made only once it can be sent.
+
+    Args:
+        make_body: Returns the body, as JSON text.
+        status: HTTP status.
+        headers: Further headers.
+    """
+
+    __slots__ = ("_make_body",)
+
+    def __init__(
+        self, make_body: Callable[[], bytes], status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(b"", status, JSON, headers)
+        self._make_body = make_body
+
+    def _write(self, request: web.BaseRequest) -> None:
+        self.body = self._make_body()
+        self.length = len(self.body)
+        super()._write(request)
 
 
 class Sent:

@@ -3,15 +3,19 @@
 import asyncio
 import json
 import re
+from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+import structlog
 from mcp.server.runner import ServerRunner
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request
 from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     PROTOCOL_VERSION_META_KEY,
@@ -22,15 +26,18 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from agentcore.api import Background
 from agentcore.encoding import to_json
 from agentcore.mcp import Door
-from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
+from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.http.json_text import JsonTextError, parse_json
 from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines, TooLong
 from agentcore.server.mcp.messages import error_of, message_in
 from agentcore.server.mcp.reply import Told, progress_of, reply_context
 from agentcore.server.mcp.session import McpSession, notification
 from agentcore.server.mcp.stateless import connection_of
+
+log = structlog.get_logger(__name__)
 
 _READ_BYTES = 256 * 1024
 _REQUESTS = 512
@@ -70,6 +77,23 @@ class Channel:
         """
         await self._writer.drain()
 
+    async def drain_unless_stalled(self) -> bool:
+        """Wait while the client reads what it is behind with; False: it has read nothing for a while.
+
+        Raises:
+            ConnectionError: It has gone.
+        """
+        while True:
+            size_bytes = self._transport.get_write_buffer_size()
+            try:
+                async with asyncio.timeout(UNREAD_STALLED_SECONDS):
+                    await self.drain()
+            except TimeoutError:
+                if self._transport.get_write_buffer_size() >= size_bytes:
+                    return False
+            else:
+                return True
+
 
 class Pipe:
     """One client on a pipe, from its first message to its end.
@@ -90,6 +114,8 @@ class Pipe:
     ) -> None:
         self._session, self._door, self._reader, self._channel = session, door, reader, channel
         session.standalone.stream = channel
+        self._unsent: deque[dict[str, Any]] = deque()
+        self._sending = Background("mcp:pipe")
 
     async def serve(self) -> None:
         """Answer until the pipe ends. Who reads no answers is read no further: they would fill the memory.
@@ -97,6 +123,12 @@ class Pipe:
         Raises:
             ConnectionError: The client has gone.
         """
+        try:
+            await self._serve()
+        finally:
+            await self._sending.stop()
+
+    async def _serve(self) -> None:
         lines = Lines()
         while data := await self._reader.read(_READ_BYTES):
             for line in lines.feed(data):
@@ -171,7 +203,24 @@ class Pipe:
             answer["result"] = work.result()
         else:
             answer["error"] = error_of(exc, request.method).model_dump(mode="json", exclude_none=True)
-        self._channel.send(to_json(answer))
+        if not self._unsent and not self._channel.is_behind:
+            self._channel.send(to_json(answer))
+            return
+        self._unsent.append(answer)
+        if len(self._unsent) == 1:
+            self._sending.start(self._send_waiting())
+
+    async def _send_waiting(self) -> None:
+        """Send the answers that wait, each once the client has read most of those before."""
+        with suppress(ConnectionError):
+            while self._unsent:
+                if await self._channel.drain_unless_stalled():
+                    self._channel.send(to_json(self._unsent[0]))
+                    self._unsent.popleft()
+                else:
+                    log.warning("mcp_answers_dropped", client=self._session.caller.principal.name)
+                    self._unsent = deque(_dropped(answer) for answer in self._unsent)
+        self._unsent.clear()
 
     async def _note(self, message: JSONRPCNotification) -> None:
         if message.method == "notifications/initialized":
@@ -186,6 +235,16 @@ class Pipe:
     def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
         error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)
         self._channel.send(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}))
+
+
+def _dropped(answer: dict[str, Any]) -> dict[str, Any]:
+    """What is sent in place of an answer for which the client has made no room."""
+    message = (
+        f"the answer was dropped: the client had read none of those before for {UNREAD_STALLED_SECONDS:g} s. "
+        "A call has run; check what it did before you send it once more"
+    )
+    error = ErrorData(code=INTERNAL_ERROR, message=message, data={"type": "result_dropped"})
+    return {"jsonrpc": "2.0", "id": answer["id"], "error": error.model_dump(mode="json", exclude_none=True)}
 
 
 def _id_in(line: TooLong) -> RequestId | None:

@@ -17,7 +17,8 @@ from agentcore.encoding import to_json
 from agentcore.mcp import Caller
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
-from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.http.response import Answer, LateAnswer, Sent
+from agentcore.server.http.unread_answers import room_for_answer
 from agentcore.server.mcp.resuming import CutOff, ResumableStream
 from agentcore.server.mcp.session import McpSession, notification
 
@@ -134,19 +135,31 @@ class Reply:
         """Show that it goes on, so that nobody on the way takes it for dead."""
         self.open().write(b": alive\n\n")
 
-    def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
-        """Send the end of it; the status counts where nothing was sent before."""
+    async def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
+        """Send the end of it, once its client has read enough of other answers.
+
+        Args:
+            message: The result, or the error.
+            status: Counts where nothing was sent before.
+        """
         self._has_ended = True
-        body = to_json(message)
         if self._stream is None:
-            return Answer(body, status, JSON, self._headers)
-        self._stream.send(body)
-        return self._stream.end()
+            return LateAnswer(lambda: to_json(message), status, self._headers)
+        try:
+            async with room_for_answer(self._exchange.request):
+                return _end_stream(self._stream, message)
+        except ConnectionError:  # kept, where a client may come back for it
+            return _end_stream(self._stream, message)
 
     def break_off(self) -> Answer | Sent:
         """End it without an answer, for nobody is there."""
         self._has_ended = True
         return self._stream.break_off() if isinstance(self._stream, RawStream) else Sent()
+
+
+def _end_stream(stream: RawStream | ResumableStream, message: Mapping[str, Any]) -> Sent:
+    stream.send(to_json(message))
+    return stream.end()
 
 
 class SessionReply(Reply):
@@ -222,11 +235,11 @@ class SessionReply(Reply):
         if isinstance(self._stream, ResumableStream):
             self._stream.close()
 
-    def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
+    async def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
         """Send the end of it, if nobody else does."""
         if self._heir is not None:
             return self.break_off()
-        return super().finish(message, status)
+        return await super().finish(message, status)
 
     def _begun(self, stream: RawStream) -> RawStream | ResumableStream:
         events = self._session.streams.begin()

@@ -11,6 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+
 from agentcore.server.http.raw_stream import RawStream, frame
 from agentcore.server.http.response import Sent
 
@@ -20,6 +23,10 @@ RESUMED_SECONDS = 30.0
 _KEPT_EVENTS = 100
 _KEPT_BYTES = 4 * 1024 * 1024
 _KEPT_STREAMS = 32
+
+CLIENT_EVENTS_KEPT_BYTES = 16 * 1024 * 1024
+"""Events of all streams of one client, in all of its sessions; of more, those of the oldest stream are dropped."""
+
 _PROCESS = secrets.token_hex(4)
 """Sessions outlive the process, streams do not: so an id from before is seen to be one."""
 
@@ -38,6 +45,24 @@ class CutOff(NamedTuple):
     hand_over: Callable[[Any], None]
 
 
+class KeptEvents:
+    """Limits the bytes of the events that are stored for one client, whatever its sessions and streams."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[ResumableStream, int] = {}  # the oldest first
+        self._total = 0
+
+    def count(self, stream: "ResumableStream", size_bytes: int) -> None:
+        """Note how much a stream stores now, and drop what the oldest streams store beyond the limit."""
+        self._total += size_bytes - self._sizes.get(stream, 0)
+        if size_bytes:
+            self._sizes[stream] = size_bytes
+        else:
+            self._sizes.pop(stream, None)
+        while self._total > CLIENT_EVENTS_KEPT_BYTES:
+            next(iter(self._sizes)).drop_events()
+
+
 class _Reader(NamedTuple):
     """Who reads now: an answer, and what is done when it has no more to read."""
 
@@ -51,6 +76,7 @@ class ResumableStream:
     Args:
         name: What its events' ids begin with.
         forget: Is called when nobody can take it up any more.
+        kept: What is stored for its client.
 
     Attributes:
         on_left: Is called when nobody has come back in time.
@@ -58,8 +84,8 @@ class ResumableStream:
         cut_off: The call that it tells of, once its client was cut off.
     """
 
-    def __init__(self, name: str, forget: "Callable[[ResumableStream], None]") -> None:
-        self.name, self._forget = name, forget
+    def __init__(self, name: str, forget: "Callable[[ResumableStream], None]", kept: KeptEvents) -> None:
+        self.name, self._forget, self._kept_of_client = name, forget, kept
         self.on_left: Callable[[], object] = lambda: None
         self.cut_off: CutOff | None = None
         self.was_delivered = self._has_ended = False
@@ -91,7 +117,21 @@ class ResumableStream:
         self._size += len(event)
         while len(self._kept) > 1 and (len(self._kept) > _KEPT_EVENTS or self._size > _KEPT_BYTES):
             self._size -= len(self._kept.popleft()[1])
+        self._kept_of_client.count(self, self._size)
         self.write(event)
+
+    def drop_events(self) -> None:
+        """Store nothing of what was told so far; a call that has ended must not run again for that."""
+        self._kept.clear()
+        self._size = 0
+        self._kept_of_client.count(self, 0)
+        if self.cut_off is not None and self.cut_off.work.done():
+            self.cut_off = self.cut_off._replace(work=_dropped_result())
+
+    @property
+    def has_lost_its_end(self) -> bool:
+        """True once it has ended and its end was dropped."""
+        return self._has_ended and not self._kept
 
     def write(self, data: bytes) -> None:
         """Send what is not kept, if somebody reads."""
@@ -154,6 +194,7 @@ class ResumableStream:
         """Keep nothing any more."""
         self._stop_timer()
         self._drop_reader()
+        self._kept_of_client.count(self, 0)
         self._forget(self)
 
     def _end_reading(self) -> None:
@@ -178,9 +219,14 @@ class ResumableStream:
 
 
 class ResumableStreams:
-    """The streams of one session; of too many, those that were told longest ago are kept no longer."""
+    """The streams of one session; of too many, those that were told longest ago are kept no longer.
 
-    def __init__(self) -> None:
+    Args:
+        kept: What is stored for the session's client.
+    """
+
+    def __init__(self, kept: KeptEvents) -> None:
+        self._kept = kept
         self._streams: dict[str, ResumableStream] = {}
         self._numbers = itertools.count(1)
 
@@ -190,13 +236,13 @@ class ResumableStreams:
     def begin_standalone(self) -> ResumableStream:
         """The one for what belongs to no request."""
         name = f"{_PROCESS}-0"
-        stream = self._streams[name] = ResumableStream(name, self._forget)
+        stream = self._streams[name] = ResumableStream(name, self._forget, self._kept)
         return stream
 
     def begin(self) -> ResumableStream:
         """That of a request."""
         name = f"{_PROCESS}-{next(self._numbers)}"
-        stream = self._streams[name] = ResumableStream(name, self._forget)
+        stream = self._streams[name] = ResumableStream(name, self._forget, self._kept)
         idle = [each for each in self._streams.values() if each.was_delivered]
         for each in idle[: max(0, len(self._streams) - _KEPT_STREAMS)]:
             each.close()
@@ -206,7 +252,7 @@ class ResumableStreams:
         """The stream that an event was of, and the event's number in it."""
         name, _, number = event_id.rpartition("-")
         stream = self._streams.get(name)
-        if stream is None or not number.isascii() or not number.isdigit():
+        if stream is None or stream.has_lost_its_end or not number.isascii() or not number.isdigit():
             return None
         return stream, int(number[:18])
 
@@ -226,6 +272,18 @@ class ResumableStreams:
 
     def _forget(self, stream: ResumableStream) -> None:
         self._streams.pop(stream.name, None)
+
+
+def _dropped_result() -> "asyncio.Future[dict[str, Any]]":
+    """What an equal call gets once the result was dropped."""
+    message = (
+        "the call has run, but its result is no longer stored: results of this client whose connections were lost "
+        f"exceed {CLIENT_EVENTS_KEPT_BYTES:,} bytes. Check what the call did before you send it once more"
+    )
+    dropped: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+    dropped.set_exception(MCPError(INTERNAL_ERROR, message, {"type": "result_dropped"}))
+    dropped.exception()  # nobody may ever ask for it
+    return dropped
 
 
 def is_of_standalone(event_id: str) -> bool:

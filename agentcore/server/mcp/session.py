@@ -18,7 +18,8 @@ from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, Door, Wishes
-from agentcore.server.mcp.resuming import ResumableStream, ResumableStreams
+from agentcore.server.mcp.client_params import kept_client_params
+from agentcore.server.mcp.resuming import KeptEvents, ResumableStream, ResumableStreams
 
 _ANSWER_SECONDS = 600.0
 """How long a client has for what it is asked; it may ask its person."""
@@ -85,6 +86,7 @@ class McpSession:
         door: Answers it.
         handshake: What it is told when it connects.
         keep: Has it outlive the process.
+        kept_events: What is stored for its client in streams of events.
 
     Attributes:
         in_flight: Its requests that are being answered, by id: the task and what cancels it.
@@ -99,6 +101,7 @@ class McpSession:
         door: Door,
         handshake: InitializationOptions,
         keep: "Callable[[McpSession], Awaitable[None]]",
+        kept_events: KeptEvents,
     ) -> None:
         self.caller, self._door, self._keep = caller, door, keep
         self.standalone = Standalone(self)
@@ -107,7 +110,7 @@ class McpSession:
         self.in_flight: dict[RequestId, asyncio.Future[dict[str, Any]]] = {}
         self.last_used_at = time.time()
         self.is_held = False
-        self.streams = ResumableStreams()
+        self.streams = ResumableStreams(kept_events)
         self._asked: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
 
@@ -120,6 +123,8 @@ class McpSession:
         self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
         """Answer one of its requests."""
+        if method == "initialize" and params is not None:
+            params = kept_client_params(params)
         answered = self._door.answer(self.runner, reply, method, params)
         return self._kept_after(answered) if method in _CHANGING else answered
 

@@ -5,6 +5,7 @@ import json
 import secrets
 import time
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 import structlog
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from agentcore.mcp import Caller, Door, Narrowing
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
+from agentcore.server.mcp.resuming import KeptEvents
 from agentcore.server.mcp.session import McpSession
 from agentcore.store.mcp_sessions import McpSessionRow
 
@@ -46,6 +48,7 @@ class McpSessions:
         self._handshake = door.handshake
         self._sessions: dict[str, McpSession] = {}
         self._saved_at: dict[str, float] = {}
+        self._kept_events: WeakValueDictionary[str, KeptEvents] = WeakValueDictionary()
         self._background = Background("mcp:sessions")
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
         self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
@@ -183,7 +186,9 @@ class McpSessions:
         return session
 
     def _new(self, caller: Caller) -> McpSession:
-        return McpSession(caller, self._door, self._handshake, self.keep)
+        client = caller.principal.name
+        kept_events = self._kept_events.get(client) or self._kept_events.setdefault(client, KeptEvents())
+        return McpSession(caller, self._door, self._handshake, self.keep, kept_events)
 
     def _tell_of_resource(self, uri: str) -> None:
         for session in self._sessions.values():

@@ -121,21 +121,21 @@ class Stateless:
             exchange.parts.streams.add(end)  # it has no end of its own, and the server does not wait for it
         try:
             await wait_for(work, reply.keep_alive)
-            return _finish(reply, request, work)
+            return await _finish(reply, request, work)
         finally:
             work.cancel()
             exchange.parts.streams.discard(end)
             exchange.connection.on_lost = exchange.connection.end_stream = None
 
 
-def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
+async def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
     if work.cancelled():  # the client has gone, or lost its key
         return reply.break_off()
     if (exc := work.exception()) is None:
-        return reply.finish({"jsonrpc": "2.0", "id": request.id, "result": work.result()})
+        return await reply.finish({"jsonrpc": "2.0", "id": request.id, "result": work.result()})
     error = error_of(exc, request.method)
     told = {"jsonrpc": "2.0", "id": request.id, "error": error.model_dump(mode="json", exclude_none=True)}
-    return reply.finish(told, ERROR_CODE_HTTP_STATUS.get(error.code, HTTPStatus.OK))
+    return await reply.finish(told, ERROR_CODE_HTTP_STATUS.get(error.code, HTTPStatus.OK))
 
 
 def _route(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute | InboundLadderRejection:

@@ -168,7 +168,7 @@ class Streamable:
         exchange.connection.end_stream = end
         try:
             await wait_for(work, reply.keep_alive)
-            return reply.finish(_outcome(message, work))
+            return await reply.finish(_outcome(message, work))
         finally:
             work.cancel()
             exchange.connection.on_lost = exchange.connection.end_stream = None

@@ -13,7 +13,8 @@ from agentcore.host.modules import ToolFormat
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
-from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.http.response import JSON, Answer, LateAnswer, Sent
+from agentcore.server.http.unread_answers import room_for_answer
 from agentcore.server.modules.translations import TextsView, texts_of
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
@@ -121,7 +122,7 @@ async def call_tool(exchange: Exchange) -> Answer | Sent:
     if accept is not None and EVENT_STREAM in accept:
         return await call_with_events(exchange, request)
     outcome = await exchange.host.call(request)
-    return Answer(outcome.encoded())
+    return LateAnswer(outcome.encoded)
 
 
 async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
@@ -135,7 +136,8 @@ async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
             stream.write(frame(kind, to_json(told)))
 
     outcome = await exchange.host.call(request, notify)
-    stream.write(frame("result", outcome.encoded()))
+    async with room_for_answer(exchange.request):
+        stream.write(frame("result", outcome.encoded()))
     await stream.drain()
     return stream.end()
 

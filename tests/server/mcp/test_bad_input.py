@@ -159,3 +159,28 @@ async def test_half_of_a_message_is_no_call(start_mcp, by_hand):
     assert b"200 OK" not in said_of_it
     assert mcp.shop.sold == []
     assert said(await hand.call("shop_sell", {"item": "oil"})) == "sold oil"
+
+
+async def test_what_is_stored_of_a_very_long_handshake_is_short(start_mcp, by_hand):
+    mcp = await start_mcp()
+    hand = await by_hand(mcp)
+    long = "x" * 500_000
+    about = {
+        "protocolVersion": REVISION,
+        "clientInfo": {"name": f"hand {long}", "version": long, "description": long, "icons": [{"src": long}]},
+        "capabilities": {
+            "elicitation": {"form": {"of mine": long}},
+            "roots": {"listChanged": True},
+            "experimental": {f"{number} {long[:1000]}": {} for number in range(100)},
+        },
+    }
+    status, answer, headers = await hand.post(request("initialize", about))
+    assert (status, answer["result"]["protocolVersion"]) == (200, REVISION)
+    rows = await mcp.host.store.mcp_sessions.all()
+    (stored,) = [row.handshake for row in rows if row.session_id == headers["Mcp-Session-Id"]]
+    assert len(stored) < 2_000
+    client = json.loads(stored)["client"]
+    assert client["clientInfo"]["name"].startswith("hand x")
+    assert client["capabilities"] == {"elicitation": {"form": {}}, "roots": {"listChanged": True}}
+    hand.session = headers["Mcp-Session-Id"]
+    assert said(await hand.call("shop_look", {"shelf": "rice"}))

@@ -391,3 +391,18 @@ async def test_calls_with_the_api_token_are_the_person_s_own_and_get_all_of_a_re
         assert said(await client.call_tool("shop_sell", {"item": "oil"})) == "sold oil"
         assert (await client.call_tool("shop_picture", {})).structured_content == {"width": 1}
         assert said(await client.call_tool("shop_list", {})).endswith("line 1999")
+
+
+async def test_artifact_that_is_read_counts_among_the_calls_of_its_client(start_mcp, by_hand):
+    mcp = await start_mcp(clients={"hand": {"calls_in_flight": 2}})
+    hand = await by_hand(mcp)
+    (link,) = [block for block in (await hand.call("shop_list"))["content"] if block["type"] == "resource_link"]
+    read = request("resources/read", {"uri": link["uri"]}, "read")
+    counting = [asyncio.create_task(hand.call("shop_count", request_id=number)) for number in range(2)]
+    await wait_until(lambda: len(mcp.host.calls.in_flight) == 2)
+    _, refused, _ = await hand.post(read)
+    assert refused["error"]["data"]["type"] == "too_many_calls"
+    mcp.shop.gate.set()
+    await asyncio.gather(*counting)
+    _, answer, _ = await hand.post(read)
+    assert "line 1999" in answer["result"]["contents"][0]["text"]

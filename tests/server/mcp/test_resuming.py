@@ -3,12 +3,14 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import aiohttp
 import pytest
 
-from agentcore.api import Module, ToolContext, tool
+from agentcore.api import Image, Module, Text, ToolContext, ToolResult, tool
 from agentcore.server.mcp import resuming
+from agentcore.server.mcp.resuming import CLIENT_EVENTS_KEPT_BYTES
 from tests.server.approving import approver
 from tests.server.mcp.conftest import ACCEPT, LIMIT_S, REVISION, request
 from tests.server.mcp.test_calls import cancel, said
@@ -34,6 +36,15 @@ class Kiln(Module):
             raise
         ctx.progress(0.75, "cooling")
         return f"burnt {pot}"
+
+    @tool(effects=["session"], timeout_s=60)
+    async def kiln_paint(self, ctx: ToolContext, pot: str) -> ToolResult[None]:
+        """Paint a pot, and give large pictures of it."""
+        self.runs += 1
+        ctx.progress(0.25, "dry")
+        await self.gate.wait()
+        picture = Image(b"\x89PNG\r\n\x1a\n" + bytes(CLIENT_EVENTS_KEPT_BYTES // 10), "image/png")
+        return ToolResult((Text(f"painted {pot}"), picture, picture), None)
 
     @tool(effects=["session"], served_as="kiln://heat/{number}")
     async def kiln_heat(self, number: int) -> str:
@@ -85,9 +96,9 @@ async def answer_to(client, method, message=None, **headers):
             answer.close()
 
 
-def burning(pot="bowl", request_id=7):
+def burning(pot="bowl", request_id=7, tool_name="kiln_burn"):
     """A call of which progress is told."""
-    params = {"name": "kiln_burn", "arguments": {"pot": pot}, "_meta": {"progressToken": f"t{request_id}"}}
+    params = {"name": tool_name, "arguments": {"pot": pot}, "_meta": {"progressToken": f"t{request_id}"}}
     return request("tools/call", params, request_id)
 
 
@@ -250,3 +261,36 @@ async def test_what_belongs_to_no_request_is_told_again_too(kiln):
         assert (await stream.next())[1]["params"]["uri"] == "kiln://heat/2"
     async with answer_to(kiln.client, "GET", **{"Last-Event-ID": "00000000-0-3"}) as answer:
         assert (await Events(answer).next())[1] is None  # of a server that is gone: it begins anew
+
+
+async def test_events_that_are_stored_for_a_client_are_limited_over_all_its_sessions_and_nothing_runs_twice(
+    kiln, by_hand
+):
+    first, other = kiln.client, await by_hand(kiln.mcp, "other")
+    second = replace(first)
+    await second.connect()
+    clients = [first, second, first, second, first]
+    pots = {f"pot {number}": client for number, client in enumerate(clients)} | {"other": other}
+    ended, lasts = [], {}
+    kiln.mcp.host.events.subscribe("call.finished", ended.append)
+    for pot, client in pots.items():
+        _, lasts[pot] = await begin_and_lose(client, burning(pot, pot, "kiln_paint"))
+    kiln.gate.set()
+    await wait_until(lambda: len(ended) == len(pots))
+
+    async def is_stored(pot):
+        async with answer_to(pots[pot], "GET", **{"Last-Event-ID": lasts[pot]}) as answer:
+            return answer.status == 200
+
+    await wait_until(lambda: is_dropped(is_stored, "pot 1"))
+    assert [await is_stored(pot) for pot in pots] == [False, False, True, True, True, True]
+    async with answer_to(other, "GET", **{"Last-Event-ID": lasts["other"]}) as answer:
+        assert "painted other" in await answer.text()
+    _, again, _ = await first.post(burning("pot 0", 8, "kiln_paint"))
+    assert "no longer stored" in again["error"]["message"]
+    assert kiln.runs == len(pots)
+
+
+async def is_dropped(is_stored, pot):
+    """True once the events of a call are stored no longer."""
+    return not await is_stored(pot)

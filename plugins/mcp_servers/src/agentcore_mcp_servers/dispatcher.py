@@ -104,11 +104,11 @@ class LineDispatcher(Dispatcher[TransportContext]):
 
     def feed(self, data: bytes) -> None:
         """Take what the server wrote."""
-        for message in self._lines.feed(data):
+        for message, size in self._lines.feed(data):
             if isinstance(message, Junk):
                 self._report(f"it wrote to its output what is no message: {message!r}")
             else:
-                self._take(message)
+                self._take(message, size)
 
     def end(self) -> None:
         """The server has closed its output: whoever waits hears that no answer will come. Safe to call twice."""
@@ -191,7 +191,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         except OSError as exc:
             raise _closed() from exc
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: Message, size: int) -> None:
         match message:
             case types.JSONRPCResponse():
                 drop_unreadable(message, self._report)
@@ -200,9 +200,9 @@ class LineDispatcher(Dispatcher[TransportContext]):
                 error = message.error
                 self._answer(message.id, MCPError(error.code, error.message, error.data))
             case types.JSONRPCRequest():
-                self._work_on(message)
+                self._work_on(message, size)
             case types.JSONRPCNotification():
-                self._hear(message)
+                self._hear(message, size)
 
     def _answer(self, ident: types.RequestId | None, outcome: Result | MCPError) -> None:
         asked = None if ident is None else self._asked.pop(coerce_request_id(ident), None)
@@ -215,14 +215,14 @@ class LineDispatcher(Dispatcher[TransportContext]):
 
     # -- what the server asks and tells ------------------------------------------------------------------------
 
-    def _work_on(self, request: types.JSONRPCRequest) -> None:
+    def _work_on(self, request: types.JSONRPCRequest, size: int) -> None:
         key = coerce_request_id(request.id)
         if key in self._worked_on:
             self._report(f"it asked twice under the id {request.id!r}; the second is left out")
         elif len(self._worked_on) >= _REQUESTS:
             said = f"{_REQUESTS} requests are being worked on; ask again when one has its answer"
             refusal = types.ErrorData(code=types.INTERNAL_ERROR, message=said)
-            self._later(lambda: self._send_error(request.id, refusal), len(said) + len(str(request.id)))
+            self._later(lambda: self._send_error(request.id, refusal), size)
         elif self._handlers is not None:
             task = self._background.start(self._worked(request, self._handlers[0]))
             self._worked_on[key] = task
@@ -250,12 +250,11 @@ class LineDispatcher(Dispatcher[TransportContext]):
         except MCPError:
             log.debug("mcp_answer_not_sent", id=message["id"])
 
-    def _hear(self, told: types.JSONRPCNotification) -> None:
+    def _hear(self, told: types.JSONRPCNotification, size: int) -> None:
         if self._handlers is None:
             return  # before the session runs nothing has been asked, and nothing can be told of it
         _, on_notify, intercept = self._handlers
         params = told.params
-        size = len(json.dumps(params))
         if told.method == "notifications/progress" and params is not None:
             self._hear_progress(params, size)
         elif told.method == "notifications/cancelled":
@@ -280,7 +279,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         """Do something after all that was told before; of too much, the newest is dropped.
 
         Args:
-            size: Bytes of the message as JSON text.
+            size: Bytes of the message that it holds, as it was read.
         """
         if len(self._news) < _NEWS and self._news_bytes + size <= _NEWS_BYTES:
             self._news.append((work, size))

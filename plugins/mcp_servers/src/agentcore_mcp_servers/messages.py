@@ -39,14 +39,15 @@ class MessageLines:
         self._size = 0
         self._head = b""
 
-    def feed(self, data: bytes) -> Iterator[Message | Junk]:
-        """The messages that end in these bytes, and what was none."""
+    def feed(self, data: bytes) -> Iterator[tuple[Message | Junk, int]]:
+        """The messages that end in these bytes, and what was none, each with the bytes of its line."""
         *ends, rest = data.split(b"\n")
         for end in ends:
             self._keep(end)
+            size = self._size
             message = self._take()
             if message is not None:
-                yield message
+                yield message, size
         self._keep(rest)
 
     def _keep(self, part: bytes) -> None:
