@@ -62,7 +62,7 @@ LONGEST_S = 300.0
 needed on a machine with thirty others to run."""
 
 OUTSIDE = (
-    *("tests/cli/", "tests/remote/", "tests/webui/", "tests/supervision/", "tests/benchmarks/"),
+    *("tests/cli/", "tests/hosts/", "tests/webui/", "tests/supervision/", "tests/benchmarks/"),
     "tests/chat/test_whole_way.py",
     *("tests/server/routes/test_bundled_settings.py", "plugins/chrome_plugin/", "plugins/fs_tools/"),
     *("plugins/mcp_servers/", "plugins/shell_tools/", "plugins/system_tools/"),
@@ -214,7 +214,7 @@ def declared_events() -> Iterator[list["EventLog"]]:
     logs: list[EventLog] = []
     yield logs
     if found := [each for log in logs for each in undeclared(log)]:
-        pytest.fail(f"not as agentcore.host.event_types has it: {found}")
+        pytest.fail(f"not as agentcore.core.event_types has it: {found}")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentcore.api.context import Principal
-from agentcore.host import CallRequest, Host
+from agentcore.core import CallRequest, Host
 from agentcore.supervision.descendants import below
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
@@ -218,7 +218,7 @@ def _memory_mib() -> tuple[float, float]:
     ) as bare:
         assert bare.stdout is not None
         bare.stdout.readline()
-        hosts = [pid for pid in below(os.getpid()) if b"agentcore.remote.worker" in _command(pid)]
+        hosts = [pid for pid in below(os.getpid()) if b"agentcore.hosts.worker" in _command(pid)]
         found = servers.pss_mib(hosts[0]), servers.pss_mib(bare.pid)
         bare.kill()
     return found

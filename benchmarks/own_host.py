@@ -9,8 +9,8 @@ from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.config.workspace import prepare_roots
-from agentcore.host import CallRequest, Host, load_config
-from agentcore.remote import places_of
+from agentcore.core import CallRequest, Host, load_config
+from agentcore.hosts import places_of
 from agentcore.server.logging.setup import configure_logging
 from agentcore.store.state import StateDir
 

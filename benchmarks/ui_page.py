@@ -13,8 +13,8 @@ from aiohttp import web
 from playwright.async_api import Browser, async_playwright
 
 from agentcore.api.context import Principal
-from agentcore.host import CallRequest, Host
-from agentcore.host.approvals.queue import Verdict
+from agentcore.core import CallRequest, Host
+from agentcore.core.approvals.queue import Verdict
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
 from benchmarks.own_host import open_host

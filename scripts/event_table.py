@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from agentcore.host.event_types import EVENT_TYPES
+from agentcore.core.event_types import EVENT_TYPES
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "http-api.md"
 _TABLE = re.compile(r"\| event \| fields \| \|\n(\|.*\n)*")

@@ -1,8 +1,8 @@
-"""Whether events are as `agentcore.host.event_types` declares them."""
+"""Whether events are as `agentcore.core.event_types` declares them."""
 
 from collections.abc import Collection
 
-from agentcore.host.event_types import EVENT_TYPES, OWN_TOPICS, EventType
+from agentcore.core.event_types import EVENT_TYPES, OWN_TOPICS, EventType
 from agentcore.testing import EventLog
 
 DECLARED = {event.name: event for event in EVENT_TYPES}

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, ToolResult, tool
-from agentcore.host.host import Host
-from agentcore.host.modules import HostFacts, ModuleRecord
-from agentcore.host.modules.places import Place, PlaceReport
-from agentcore.host.modules.tool_registry import prepare
+from agentcore.core.core import Host
+from agentcore.core.modules import HostFacts, ModuleRecord
+from agentcore.core.modules.places import Place, PlaceReport
+from agentcore.core.modules.tool_registry import prepare
 from agentcore.store.state import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
 from agentcore.testing.serving import ServerClient

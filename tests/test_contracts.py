@@ -75,7 +75,7 @@ def test_files_that_a_page_for_contributors_names_exist(page):
 
 @pytest.mark.source_tree
 @pytest.mark.parametrize(
-    "folder", ["agentcore", "agentcore/host", "agentcore/chat", "agentcore/server", "agentcore/cli"]
+    "folder", ["agentcore", "agentcore/core", "agentcore/chat", "agentcore/server", "agentcore/cli"]
 )
 def test_plan_of_the_architecture_shows_each_room(folder):
     below = sorted(path.name for path in (ROOT / folder).iterdir() if (path / "__init__.py").exists())

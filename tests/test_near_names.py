@@ -6,7 +6,7 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.bounds import VALIDATION_ERRORS
-from agentcore.host.declarations.definitions import read_definition
+from agentcore.core.declarations.definitions import read_definition
 from agentcore.near_names import NAME_CHARS, closest_name, near_names, unknown_name
 
 

@@ -130,4 +130,4 @@ def test_surfaces_import_rooms_of_others_by_their_faces(surface):
 
 def _root_depth(path: PurePath) -> int:
     """How deep a file may lie to be imported by itself: in packages whose `__init__` imports nothing, one folder."""
-    return 2 if path.parts[0] in ("host", "store", "server") else 1
+    return 2 if path.parts[0] in ("core", "store", "server") else 1

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from agentcore.api import Module, tool
 from agentcore.chat.settings import AgentConfig, ModelConfig
 from agentcore.config.loading import AppConfig, load_config
-from agentcore.host.settings.change import SettingChange, plan_changes
-from agentcore.host.settings.display import diff_of, shown
-from agentcore.host.settings.document import SettingsSubject
+from agentcore.core.settings.change import SettingChange, plan_changes
+from agentcore.core.settings.display import diff_of, shown
+from agentcore.core.settings.document import SettingsSubject
 from agentcore.secrets import (
     IN_ENVIRONMENT,
     IN_LOG_LINES,
@@ -110,7 +110,7 @@ async def in_diff(folder: Path, _make_host: Any) -> str:
 
 
 async def in_environment(_folder: Path, _make_host: Any) -> str:
-    script = "import ctypes; from agentcore.host.process_privacy import keep_secrets as keep; keep(); "
+    script = "import ctypes; from agentcore.core.process_privacy import keep_secrets as keep; keep(); "
     script += "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0); "  # or an ordinary user could not read it
     script += "print(open('/proc/self/environ').read())"
     environ = {"PATH": os.environ["PATH"], **VALUES}

@@ -27,12 +27,12 @@ from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.turns import Turns
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
+from agentcore.core import Host
+from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.core.calls import ArtifactReading, ModelReader
+from agentcore.core.events import Event
+from agentcore.core.policy import Action, authorise, owner_of
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
-from agentcore.host.calls import ArtifactReading, ModelReader
-from agentcore.host.events import Event
-from agentcore.host.policy import Action, authorise, owner_of
 from agentcore.store.chat import ChatCallRow, ChatSessionRow, PersonMessage
 
 log = structlog.get_logger(__name__)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from agentcore.chat.bounds import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
+from agentcore.core.modules import Validate, check_cost, compile_schema, invalid_arguments
 from agentcore.errors import ToolError
-from agentcore.host.modules import Validate, check_cost, compile_schema, invalid_arguments
 
 
 def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:

@@ -24,12 +24,12 @@ from agentcore.chat.session.view import (
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.turns import Turns, Work
+from agentcore.core import CallRequest, Host
+from agentcore.core.approvals import Verdict
+from agentcore.core.calls import Reply
+from agentcore.core.event_types import ENVELOPE
+from agentcore.core.policy import PERSONS, client_in, owner_of
 from agentcore.errors import ToolError
-from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import Verdict
-from agentcore.host.calls import Reply
-from agentcore.host.event_types import ENVELOPE
-from agentcore.host.policy import PERSONS, client_in, owner_of
 from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
 
 

@@ -12,9 +12,9 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import QueueView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.turns import Turns, Work
+from agentcore.core import Host
+from agentcore.core.policy import owner_of
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.policy import owner_of
 from agentcore.store.chat import ChatSessionRow, MessageTime, PersonMessage
 
 SentState = Literal["started", "queued", "steering"]

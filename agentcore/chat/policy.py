@@ -4,8 +4,8 @@ from typing import Any
 
 from agentcore.chat.session.mode import agent_and_mode
 from agentcore.chat.settings import ChatSettings
-from agentcore.host import Host
-from agentcore.host.review import Question, Trial, explain, try_rule
+from agentcore.core import Host
+from agentcore.core.review import Question, Trial, explain, try_rule
 
 
 async def explain_call(host: Host, settings: ChatSettings, question: Question) -> dict[str, Any]:

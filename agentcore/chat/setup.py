@@ -16,9 +16,9 @@ from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
+from agentcore.core import Host
+from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 
 _OWN = ("models", "agents")
 """The keys of app.json that count here at once."""

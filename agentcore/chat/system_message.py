@@ -13,8 +13,8 @@ from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system, seen_from
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
+from agentcore.core import Host
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.store.chat import ChatSessionRow
 
 _FIXED = frozenset(("tools", "page"))

@@ -13,15 +13,15 @@ from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
+from agentcore.core import Host
+from agentcore.core.calls import Call, Inquiry, Reply, no_session
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import Call, Inquiry, Reply, no_session
 
 _OF_PERSONS = frozenset(("page", "cli", "token"))
 
 
 class ToolChat:
-    """Implements `agentcore.host.calls.conversation.Conversation`.
+    """Implements `agentcore.core.calls.conversation.Conversation`.
 
     Args:
         host: Whose calls they are.

@@ -7,8 +7,8 @@ from typing import Any
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.live import LiveSession
+from agentcore.core import Host
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.valid_text import valid_text, with_valid_text
 
 Compact = Callable[[str | None, int], Awaitable[tuple[int, str]]]

@@ -26,7 +26,7 @@ class AddedCommands:
         import os
 
         from agentcore.config import module_settings
-        from agentcore.host import load_config
+        from agentcore.core import load_config
 
         return module_settings(load_config(config_path, os.environ), key).values
 

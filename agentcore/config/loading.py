@@ -116,7 +116,7 @@ def load_config(path: Path, environ: Mapping[str, str], family_keys: Collection[
     Args:
         path: app.json.
         environ: The environment, such as `os.environ`.
-        family_keys: Keys that families of modules declare; `agentcore.host.load_config` knows those that are installed.
+        family_keys: Keys that families of modules declare; `agentcore.core.load_config` knows those that are installed.
 
     Raises:
         ConfigError: app.json or a variable is wrong; each problem says where.

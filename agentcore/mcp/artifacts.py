@@ -4,8 +4,8 @@ from base64 import b64encode
 
 import mcp_types as types
 
+from agentcore.core import Host
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.results import ARTIFACT_URI
 from agentcore.store.artifacts import Artifact

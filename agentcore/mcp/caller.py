@@ -12,7 +12,7 @@ from agentcore.api import LogLevel, Principal
 from agentcore.bounds import MCP_WAIT_SECONDS
 from agentcore.chat.turn.untrusted import new_mark
 from agentcore.config import ClientConfig
-from agentcore.host.policy import PERSONS
+from agentcore.core.policy import PERSONS
 
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 """From the least grave on."""

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from mcp_types import RequestId
 
 from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
+from agentcore.core import CallRequest, Host
+from agentcore.core.approvals import ApprovalRequest
+from agentcore.core.calls import CallOutcome, ModelReader
+from agentcore.core.events import Event
+from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import ApprovalRequest
-from agentcore.host.calls import CallOutcome, ModelReader
-from agentcore.host.events import Event
-from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.inputs import ClientAsker, Inputs
 from agentcore.mcp.telling import Notified, Telling

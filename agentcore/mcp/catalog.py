@@ -12,8 +12,8 @@ from mcp.shared.inbound import x_mcp_header_map
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.turn.tool_search import search, summary, words
 from agentcore.chat.turn.toolbox import FIND_TOOLS, choose
+from agentcore.core.modules import RegisteredTool, ToolRegistry
 from agentcore.errors import ToolError
-from agentcore.host.modules import RegisteredTool, ToolRegistry
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri
 from agentcore.near_names import near_names, shown_name, unknown_name

@@ -34,11 +34,11 @@ from agentcore.api import Background
 from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
+from agentcore.core import Host
+from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader
+from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import ArtifactReading, CallOutcome, ModelReader
-from agentcore.host.modules import RegisteredTool
 from agentcore.mcp.artifacts import ClientArtifacts
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.calls import ClientCalls

@@ -9,8 +9,8 @@ import mcp_types as types
 from agentcore.api import ArtifactLink, Audio, EmbeddedResource, Text
 from agentcore.api.result import ContentBlock
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
+from agentcore.core.calls import ArtifactReading, CallOutcome
 from agentcore.errors import ToolError
-from agentcore.host.calls import ArtifactReading, CallOutcome
 
 ARTIFACT_URI = "agentcore://artifacts/"
 """What the address of an artifact begins with."""

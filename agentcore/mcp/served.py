@@ -8,10 +8,10 @@ from typing import Any
 import mcp_types as types
 
 from agentcore.api import EmbeddedResource, Image, Text
+from agentcore.core.calls import CallOutcome
+from agentcore.core.modules import RegisteredTool, ToolRegistry
+from agentcore.core.review import Completed
 from agentcore.errors import ToolError
-from agentcore.host.calls import CallOutcome
-from agentcore.host.modules import RegisteredTool, ToolRegistry
-from agentcore.host.review import Completed
 from agentcore.mcp.caller import Caller
 from agentcore.near_names import near_names, unknown_name
 

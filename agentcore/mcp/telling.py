@@ -113,7 +113,7 @@ class Notified:
         self._done = 0.0
 
     def notify(self, kind: str, told: Mapping[str, Any]) -> None:
-        """See `agentcore.host.calls.Notify`."""
+        """See `agentcore.core.calls.Notify`."""
         if kind == "approval":
             self._on_asked(told["callId"])
         elif kind == "progress":

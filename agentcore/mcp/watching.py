@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from agentcore.bounds import WATCHED_PER_SESSION
+from agentcore.core import Host
+from agentcore.core.events import Event
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.events import Event
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.served import Served
 

@@ -13,10 +13,10 @@ from aiohttp import hdrs, web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
+from agentcore.core import Host
+from agentcore.core.modules import ModuleRoute, RouteTable
+from agentcore.core.policy import authorise, authorise_route, reach
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.modules import ModuleRoute, RouteTable
-from agentcore.host.policy import authorise, authorise_route, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate

@@ -1,10 +1,10 @@
 """Changes of what is allowed: made at once for whoever may, confirmed by a person for whoever may only ask for it."""
 
 from agentcore.api import Principal
+from agentcore.core import Host
+from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.policy import authorise
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import Apply, Proposal
-from agentcore.host.policy import authorise
 
 
 async def change_policy(

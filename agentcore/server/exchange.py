@@ -8,8 +8,8 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
-from agentcore.host import Host
-from agentcore.host.modules import ModuleRoute
+from agentcore.core import Host
+from agentcore.core.modules import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.bounds import Hits, TimeLimits

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api import Principal
+from agentcore.core import Host
+from agentcore.core.approvals import PolicyChange, Proposal
+from agentcore.core.modules import ModuleRecord, ModuleRoute
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import PolicyChange, Proposal
-from agentcore.host.modules import ModuleRecord, ModuleRoute
 from agentcore.server.confirmation import propose
 
 _READING = frozenset(("GET", "HEAD"))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import structlog
 
-from agentcore.host import Host
-from agentcore.host.requirements import RequirementView, in_language, megabytes
+from agentcore.core import Host
+from agentcore.core.requirements import RequirementView, in_language, megabytes
 
 log = structlog.get_logger(__name__)
 

@@ -15,11 +15,11 @@ import structlog
 from aiohttp import web
 
 from agentcore.chat import ModelSetup
+from agentcore.core import AppConfig, Host
+from agentcore.core.containment import exit_now
 from agentcore.errors import AgentcoreError
-from agentcore.host import AppConfig, Host
-from agentcore.host.containment import exit_now
+from agentcore.hosts import places_of
 from agentcore.machine import is_in_container, is_root
-from agentcore.remote import places_of
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit

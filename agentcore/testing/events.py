@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentcore.host.events import Event, EventBus
+from agentcore.core.events import Event, EventBus
 
 WAIT_SECONDS = 30.0
 """How long a test waits for an event, unless it says otherwise."""

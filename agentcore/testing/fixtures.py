@@ -34,7 +34,7 @@ def _factory(running: AsyncExitStack, folders: pytest.TempPathFactory, home: str
         # imported now: pytest loads these fixtures in every run
         plan = import_module("agentcore.testing.hosting").HostPlan(modules, **wanted)
         context = getattr(import_module(f"agentcore.testing.{home}"), way)(plan, folders.mktemp("agentcore"))
-        held = await import_module("agentcore.host.context_task").ContextTask.open(context, way)
+        held = await import_module("agentcore.core.context_task").ContextTask.open(context, way)
         running.push_async_callback(held.close)
         return held.value
 

@@ -14,13 +14,13 @@ import pydantic_core
 
 from agentcore.api import Module, Principal, ToolDefinition, ToolResult
 from agentcore.config import AppConfig, prepare_roots
-from agentcore.host import load_config
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
-from agentcore.host.discovery import installed_entries
-from agentcore.host.host import Host
-from agentcore.host.modules import Validate, compile_schema
-from agentcore.remote import places_of
+from agentcore.core import load_config
+from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.calls import CallOutcome, CallRequest, ModelReader
+from agentcore.core.core import Host
+from agentcore.core.discovery import installed_entries
+from agentcore.core.modules import Validate, compile_schema
+from agentcore.hosts import places_of
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 

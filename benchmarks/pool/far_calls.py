@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from agentcore.host import Host
+from agentcore.core import Host
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
 from benchmarks.calls import NOOP

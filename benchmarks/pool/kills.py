@@ -14,7 +14,7 @@ from benchmarks.pool import outcome
 from benchmarks.pool.far_calls import p99
 from benchmarks.pool.farm import Farm, note
 from benchmarks.pool.load import Load
-from tests.remote.network.relay import Relay, relay_to
+from tests.hosts.network.relay import Relay, relay_to
 
 _RESTART_SECONDS = 1.0
 _BEFORE_SECONDS = 5.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentcore.host.approvals import Verdict
+from agentcore.core.approvals import Verdict
 from tests.chat.test_clients import paired
 from tests.machines import Machine, agentcore, joined
 

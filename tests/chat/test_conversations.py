@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
-from agentcore.host.approvals.queue import Verdict
+from agentcore.core.approvals.queue import Verdict
 from tests.support.provider import spoken
 
 pytestmark = pytest.mark.spec("K8")

@@ -10,7 +10,7 @@ pytest.importorskip("rich")
 _EMBEDDED = """
 import ssl, sys
 genuine, finders = ssl.SSLContext.set_default_verify_paths, list(sys.meta_path)
-import agentcore.host, agentcore.server.serve
+import agentcore.core, agentcore.server.serve
 import rich, structlog.dev
 print(ssl.SSLContext.set_default_verify_paths is genuine, sys.meta_path == finders, structlog.dev.rich is rich)
 """

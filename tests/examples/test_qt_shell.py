@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from tests.remote.two_machines import Place, serving
+from tests.hosts.two_machines import Place, serving
 
 ROOT = Path(__file__).parents[2]
 HAS_QT = any(importlib.util.find_spec(name) for name in ("PySide6", "PyQt6"))

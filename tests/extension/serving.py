@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agentcore.host.context_task import ContextTask
-from agentcore.host.host import Host
+from agentcore.core.context_task import ContextTask
+from agentcore.core.core import Host
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.server.approving import Browser, approver, new_code

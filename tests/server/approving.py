@@ -8,7 +8,7 @@ import aiohttp
 
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.context import Principal
-from agentcore.host.calls.call import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.testing.serving import ServerClient
 
 MODEL = Principal("chat", "s1")

@@ -15,9 +15,9 @@ from aiohttp.test_utils import TestServer
 
 from agentcore.api import Module
 from agentcore.api.context import Principal
-from agentcore.host import Host, load_config
-from agentcore.host.context_task import ContextTask
-from agentcore.remote import places_of
+from agentcore.core import Host, load_config
+from agentcore.core.context_task import ContextTask
+from agentcore.hosts import places_of
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store.state import StateDir

@@ -14,8 +14,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agentcore.remote.wire.frames import PROTOCOL, piece
-from agentcore.remote.wire.web_socket import SOCKET_PATH
+from agentcore.hosts.wire.frames import PROTOCOL, piece
+from agentcore.hosts.wire.web_socket import SOCKET_PATH
 from tests.server.test_serve import PROGRAM
 
 pytestmark = [pytest.mark.more, pytest.mark.processes, pytest.mark.spec("S1", "S7")]

@@ -7,7 +7,7 @@ EMPTY_RUN = (
     "import sys, pytest\n"
     "{before}"
     "code = pytest.main(['-q', '-p', 'no:cacheprovider', *{options!r}])\n"
-    "ours = ('pydantic', 'structlog', 'agentcore.host', 'agentcore.api')\n"
+    "ours = ('pydantic', 'structlog', 'agentcore.core', 'agentcore.api')\n"
     "print('loaded', *[name for name in ours if name in sys.modules])\n"
 )
 

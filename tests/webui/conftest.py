@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Frame, Page
 
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.support.pages import PagePool, cached_page_files
 from tests.webui.mounting import bare_page, mount
 from tests.webui.serving import starting

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Route
 
-from agentcore.host.context_task import ContextTask
-from agentcore.host.host import Host
+from agentcore.core.context_task import ContextTask
+from agentcore.core.core import Host
 from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server

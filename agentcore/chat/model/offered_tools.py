@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agentcore.api.definition import DEFAULT_RANK
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
-from agentcore.host.modules import RESERVED_NAMES, RegisteredTool, ToolRegistry
+from agentcore.core.modules import RESERVED_NAMES, RegisteredTool, ToolRegistry
 from agentcore.store.chat import CallKind
 from agentcore.tool_forms import LoweredSchema
 

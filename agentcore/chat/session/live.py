@@ -7,8 +7,8 @@ from typing import Any
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
-from agentcore.host.calls import ModelReader
-from agentcore.host.modules import ToolRegistry
+from agentcore.core.calls import ModelReader
+from agentcore.core.modules import ToolRegistry
 
 Sink = Callable[[str, Mapping[str, Any]], None]
 """Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 from agentcore.chat.session.view import QuestionView
+from agentcore.core.calls import Inquiry, Reply, read_answers, shown_form
 from agentcore.errors import ToolError
-from agentcore.host.calls import Inquiry, Reply, read_answers, shown_form
 
 
 @dataclass(frozen=True, slots=True)

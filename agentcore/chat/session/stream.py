@@ -5,8 +5,8 @@ from typing import Any
 
 from agentcore.chat.session.live import LiveSession, Sink
 from agentcore.chat.texts import Locale, text
+from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
-from agentcore.host.events import EventBus
 from agentcore.store.chat import UsedTokens
 
 

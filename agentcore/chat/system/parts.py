@@ -10,7 +10,7 @@ from agentcore.chat.settings import AgentConfig
 from agentcore.chat.system.folder import FolderText
 from agentcore.chat.system.sources import SystemSources
 from agentcore.chat.texts import Locale, text
-from agentcore.host.modules import HostFacts, ModuleRecord, ToolRegistry
+from agentcore.core.modules import HostFacts, ModuleRecord, ToolRegistry
 
 
 class SystemPart(NamedTuple):

@@ -2,7 +2,7 @@
 
 from agentcore.chat.system.parts import SystemChoice, SystemPlan
 from agentcore.chat.system.sources import read_sources
-from agentcore.host import Host
+from agentcore.core import Host
 from agentcore.store.chat import ChatSessionRow
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from agentcore.chat.system.folder import FolderText, read_folder_texts
-from agentcore.host import Host
+from agentcore.core import Host
 
 
 class SystemSources(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.chat.session.stream import Stream
+from agentcore.core import Host
 from agentcore.encoding import to_json
-from agentcore.host import Host
 from agentcore.store.chat import ChatCallRow
 
 
@@ -33,7 +33,7 @@ class CallAnnouncement:
         """What the tool says that the call would do; empty: it says nothing, or has not been asked yet."""
 
     def notify(self, event: str, said: Mapping[str, Any]) -> None:
-        """See `agentcore.host.calls.call.Notify`."""
+        """See `agentcore.core.calls.call.Notify`."""
         live, tool_id = self._stream.live, self._call.tool_id
         match event:
             case "accepted":

@@ -1,8 +1,8 @@
 """A person's word on a call of a chat: given to the queue, which takes one word on each, and kept in the session."""
 
+from agentcore.core import Host
+from agentcore.core.approvals import Verdict
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import Verdict
 from agentcore.store.chat import ChatCallRow, ChatCallState
 
 

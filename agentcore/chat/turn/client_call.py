@@ -8,9 +8,9 @@ from agentcore.api import Effect, ToolDefinition
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.wire import ClientTool
-from agentcore.host import Host
-from agentcore.host.calls import refused
-from agentcore.host.policy import Decision, client_in
+from agentcore.core import Host
+from agentcore.core.calls import refused
+from agentcore.core.policy import Decision, client_in
 from agentcore.store.chat import ChatCallRow, ChatSessionRow
 
 _ONLY_READS: frozenset[Effect] = frozenset(("read",))

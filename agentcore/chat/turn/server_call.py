@@ -9,10 +9,10 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
+from agentcore.core import CallRequest, Host
+from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.calls import ArtifactReading, CallOutcome, new_call_id
 from agentcore.errors import ToolError
-from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.calls import ArtifactReading, CallOutcome, new_call_id
 from agentcore.store.chat import ChatCallRow, ChatCallState
 
 

@@ -8,8 +8,8 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import error_output
+from agentcore.core import Host
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.store.chat import ChatCallRow, NewMessage
 
 

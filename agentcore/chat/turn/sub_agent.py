@@ -28,9 +28,9 @@ from agentcore.chat.turn.compaction import Compactor, SubAgentKeeper, ToldHistor
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.core import CallRequest, Host
+from agentcore.core.calls import ArtifactReading, Call, ModelReader
 from agentcore.errors import ToolError
-from agentcore.host import CallRequest, Host
-from agentcore.host.calls import ArtifactReading, Call, ModelReader
 from agentcore.store.chat import ChatCallRow
 
 

@@ -8,10 +8,10 @@ from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.untrusted import mark_untrusted
+from agentcore.core.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
 from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
 
 _INLINE_CHARS = 200
 """Of an error's context; more stands in lines of its own."""

@@ -32,9 +32,9 @@ from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import PageInfo
+from agentcore.core import Host
+from agentcore.core.calls import ArtifactReading
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import ArtifactReading
 from agentcore.store.chat import (
     BroughtRow,
     ChatCallRow,

@@ -21,10 +21,10 @@ from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.untrusted import use_mark
+from agentcore.core import Host
+from agentcore.core.calls import ModelReader
+from agentcore.core.policy import owner_of, reach
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import ModelReader
-from agentcore.host.policy import owner_of, reach
 from agentcore.installing import pip_command
 from agentcore.store.chat import ChatSessionRow
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agentcore.host.host import Host
+from agentcore.core.core import Host
 
 Show = Callable[[float | None, str], None]
 """Shows the progress: the completed part, None if unknown, and the current step."""
@@ -20,7 +20,7 @@ async def install_here(host: Host, name: str, show: Show) -> str:
     Raises:
         ToolError: `requirement_not_found`, `requirement_not_installable`.
     """
-    from agentcore.host.requirements import in_language
+    from agentcore.core.requirements import in_language
 
     def take(event: Any) -> None:
         if event.data["name"] == name:
@@ -47,8 +47,8 @@ def install_beside_server(config_path: Path, modules: Sequence[str], name: str, 
     """
     from agentcore.cli.options import is_verbose
     from agentcore.cli.terminal.verbose import set_up_log
-    from agentcore.host import load_config
-    from agentcore.host.containment import bounded_runner
+    from agentcore.core import load_config
+    from agentcore.core.containment import bounded_runner
     from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 
     set_up_log(is_verbose=is_verbose())

@@ -19,13 +19,13 @@ from agentcore.cli.terminal.terminal import has_person
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.config import prepare_roots
-from agentcore.host import load_config
-from agentcore.host.calls import CallRequest
-from agentcore.host.containment import bounded_runner
-from agentcore.host.context_task import ContextTask
-from agentcore.host.host import Host
-from agentcore.host.process_privacy import keep_secrets
-from agentcore.remote import places_of
+from agentcore.core import load_config
+from agentcore.core.calls import CallRequest
+from agentcore.core.containment import bounded_runner
+from agentcore.core.context_task import ContextTask
+from agentcore.core.core import Host
+from agentcore.core.process_privacy import keep_secrets
+from agentcore.hosts import places_of
 from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:

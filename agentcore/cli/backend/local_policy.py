@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agentcore import chat
+from agentcore.core.core import Host
+from agentcore.core.review import Question, Trial
 from agentcore.errors import ToolError
-from agentcore.host.host import Host
-from agentcore.host.review import Question, Trial
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.verbose import set_up_log
-from agentcore.host import load_config
-from agentcore.host.containment import bounded_runner
-from agentcore.host.process_privacy import keep_secrets
-from agentcore.host.trial import Trial, try_module
+from agentcore.core import load_config
+from agentcore.core.containment import bounded_runner
+from agentcore.core.process_privacy import keep_secrets
+from agentcore.core.trial import Trial, try_module
 
 
 def run_trial(config_path: Path, name: str) -> Trial:

@@ -77,10 +77,10 @@ def agent(
     """
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.config import prepare_roots
-    from agentcore.host import load_config
-    from agentcore.host.containment import bounded_runner
-    from agentcore.host.process_privacy import keep_secrets
-    from agentcore.remote.dialling import (
+    from agentcore.core import load_config
+    from agentcore.core.containment import bounded_runner
+    from agentcore.core.process_privacy import keep_secrets
+    from agentcore.hosts.dialling import (
         Membership,
         NatsServers,
         NotLetIn,

@@ -173,7 +173,7 @@ def _colour(row: Mapping[str, Any]) -> str | None:
 
 def _print_row(row: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.output import painted, print_text
-    from agentcore.host import host_in
+    from agentcore.core import host_in
 
     head = painted(row["tool"] or "the record itself", "cyan", bold=True)
     click.echo(f"{head}  ({row['kind']}, row {row['seq']})")

@@ -53,8 +53,8 @@ def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of installed and local modules."""
-    from agentcore.host import load_config
-    from agentcore.host.discovery import installed_names
+    from agentcore.core import load_config
+    from agentcore.core.discovery import installed_names
 
     try:
         names = installed_names(load_config(_config_path(ctx), {}))
@@ -65,7 +65,7 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the hosts of app.json."""
-    from agentcore.host import load_config
+    from agentcore.core import load_config
 
     try:
         names = load_config(_config_path(ctx), {}).hosts
@@ -77,7 +77,7 @@ def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -
 def complete_machine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of other machines, and of pools of them, that app.json has."""
     from agentcore.config import ProcessHostConfig
-    from agentcore.host import load_config
+    from agentcore.core import load_config
 
     try:
         known = load_config(_config_path(ctx), {}).hosts

@@ -33,7 +33,7 @@ def show(config_path: Path, as_json: bool) -> None:
 
     from agentcore.cli.terminal.output import note, print_json, print_table
     from agentcore.config import DEFAULT, dotted
-    from agentcore.host import load_config
+    from agentcore.core import load_config
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
@@ -60,9 +60,9 @@ def schema(config_path: Path) -> None:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
     from agentcore.cli.terminal.output import print_json, warn
-    from agentcore.host import load_config
-    from agentcore.host.modules import remembered_sources
-    from agentcore.host.settings import installed_schema
+    from agentcore.core import load_config
+    from agentcore.core.modules import remembered_sources
+    from agentcore.core.settings import installed_schema
     from agentcore.store.state import locate_state_dir
 
     loaded = load_config(config_path, os.environ)
@@ -77,7 +77,7 @@ def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "O
     """The masked document with the settings of modules as they count, and where its values come from."""
     from agentcore.cli.commands.settings_view import view_settings
     from agentcore.cli.terminal.output import warn
-    from agentcore.host.settings import SettingsSubject, masked_part
+    from agentcore.core.settings import SettingsSubject, masked_part
     from agentcore.secrets import masked
 
     values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)

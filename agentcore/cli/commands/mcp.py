@@ -364,7 +364,7 @@ def _module_of(name: str) -> str:
     Raises:
         CliError: Nothing that mounts servers is installed, or the name makes none.
     """
-    from agentcore.host.discovery import installed_families, name_of_block
+    from agentcore.core.discovery import installed_families, name_of_block
     from agentcore.installing import pip_command
 
     family = next((each for each in installed_families() if each.key == _FAMILY), None)

@@ -162,8 +162,8 @@ def _listed(config_path: Path, client: "ServerClient | None") -> dict[str, Any]:
     if client is not None:
         found: dict[str, Any] = client.get("/api/secrets")
         return found
-    from agentcore.host import load_config
-    from agentcore.host.settings import users_of_secrets
+    from agentcore.core import load_config
+    from agentcore.core.settings import users_of_secrets
     from agentcore.store.credentials import read_secrets
     from agentcore.store.state import locate_state_dir
 
@@ -185,7 +185,7 @@ def _change_here(config_path: Path, kind: str, name: str, value: str | None = No
     from pydantic import SecretStr
 
     from agentcore.config import prepare_roots
-    from agentcore.host import load_config
+    from agentcore.core import load_config
     from agentcore.store.credentials import keep_secret, remove_secret
     from agentcore.store.record import notice
     from agentcore.store.state import StateDir

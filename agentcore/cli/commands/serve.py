@@ -88,9 +88,9 @@ def serve(
 
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.config import prepare_roots
-        from agentcore.host import load_config
-        from agentcore.host.containment import bounded_runner
-        from agentcore.host.process_privacy import keep_secrets
+        from agentcore.core import load_config
+        from agentcore.core.containment import bounded_runner
+        from agentcore.core.process_privacy import keep_secrets
         from agentcore.server.logging import configure_logging, keep_log, log_to_file_only
         from agentcore.server.serve import RunningServer, log
         from agentcore.server.serve import serve as run_server

@@ -18,10 +18,10 @@ from agentcore.config import (
     secrets_to_mask,
     validate_settings,
 )
-from agentcore.host.containment import text_of, type_name
-from agentcore.host.discovery import FamilyMember, find_module
-from agentcore.host.modules import block_model, remembered_sources, settings_in_code
-from agentcore.host.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
+from agentcore.core.containment import text_of, type_name
+from agentcore.core.discovery import FamilyMember, find_module
+from agentcore.core.modules import block_model, remembered_sources, settings_in_code
+from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
 from agentcore.secrets import MASK, keep_masked, masked
 from agentcore.store.state import locate_state_dir
 

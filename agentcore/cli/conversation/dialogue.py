@@ -17,7 +17,7 @@ from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table, print_text
 from agentcore.cli.terminal.terminal import confirmed, has_person
-from agentcore.host.policy import is_looser
+from agentcore.core.policy import is_looser
 from agentcore.near_names import closest_name, near_names, shown_name, unknown_name
 
 _HELP = """\

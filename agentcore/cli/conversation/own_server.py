@@ -14,7 +14,7 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.cli.backend.server_client import ServerClient
-from agentcore.host.host import Host
+from agentcore.core.core import Host
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
 from agentcore.server.gate import Gate

@@ -56,7 +56,7 @@ class ChatRun:
         from agentcore.cli.backend.local_host import open_local_host
         from agentcore.cli.conversation.own_server import open_own_server
         from agentcore.cli.terminal.terminal_approval import TerminalApprover
-        from agentcore.host.host import Host
+        from agentcore.core.core import Host
 
         def ask_in_order(approver: object, session: ChatSession) -> None:
             if isinstance(approver, TerminalApprover):

@@ -21,9 +21,9 @@ from agentcore.cli.diagnosis.written_secrets import check_written_secrets
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config import AppConfig, prepare_roots
+from agentcore.core import load_config
+from agentcore.core.discovery import nameless_blocks
 from agentcore.errors import AgentcoreError
-from agentcore.host import load_config
-from agentcore.host.discovery import nameless_blocks
 from agentcore.installing import pip_command
 from agentcore.store.state import find_running_server, is_held, locate_state_dir, read_loop_report
 

@@ -13,7 +13,7 @@ from agentcore.config import AppConfig, ProcessHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
 _SECONDS = 30.0
-_ASK = "import agentcore, agentcore.remote.worker; print(agentcore.__version__)"
+_ASK = "import agentcore, agentcore.hosts.worker; print(agentcore.__version__)"
 
 
 def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from agentcore.cli.diagnosis.finding import Finding
 from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, dotted, module_settings, secrets_to_mask
+from agentcore.core.discovery import FamilyMember, find_module, installed_families, name_of_block
+from agentcore.core.modules import block_model, raw_block, remembered_sources, settings_in_code
 from agentcore.errors import AgentcoreError
-from agentcore.host.discovery import FamilyMember, find_module, installed_families, name_of_block
-from agentcore.host.modules import block_model, raw_block, remembered_sources, settings_in_code
 from agentcore.server.modules import exposure_warning, secrets_in
 from agentcore.store.credentials import read_secrets
 from agentcore.store.state import locate_state_dir

@@ -55,7 +55,7 @@ def _known_here(config_path: Path) -> set[str]:
     import asyncio
 
     from agentcore.config import prepare_roots
-    from agentcore.host import load_config
+    from agentcore.core import load_config
     from agentcore.store.state import StateDir
     from agentcore.store.store import Store
 

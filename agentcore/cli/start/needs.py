@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentcore.host import Host
-from agentcore.host.modules import ModuleRecord
-from agentcore.host.requirements import RequirementView, in_language
+from agentcore.core import Host
+from agentcore.core.modules import ModuleRecord
+from agentcore.core.requirements import RequirementView, in_language
 
 
 @dataclass(frozen=True, slots=True)

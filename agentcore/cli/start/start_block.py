@@ -12,8 +12,8 @@ from agentcore.cli.start.needs import Need, find_needs
 from agentcore.cli.terminal.hyperlink import hyperlink
 from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import terminal_safe
+from agentcore.core import Host
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.server.serve import RunningServer
 
 _LABEL_COLUMNS = 10

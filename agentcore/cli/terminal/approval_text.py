@@ -7,8 +7,8 @@ from typing import Any, TextIO
 from agentcore.approval_rules import touched
 from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import ApprovalRequest, Changed
-from agentcore.host.policy import GrantOffer
+from agentcore.core.approvals import ApprovalRequest, Changed
+from agentcore.core.policy import GrantOffer
 
 COLOURS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _INDENT = "    "

@@ -9,10 +9,10 @@ from agentcore.cli.terminal.editor import edit_text
 from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.terminal.visible_text import all_visible, json_safe
+from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.core import Host
+from agentcore.core.review import Question, explain
 from agentcore.errors import ToolError
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.host import Host
-from agentcore.host.review import Question, explain
 
 _DECIDING = frozenset(("y", "yes", "a", "e"))
 # an editor does what is typed into it, whoever typed it; and the model takes a reason for the person's word

@@ -9,8 +9,8 @@ from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import change_text, pairing_text
-from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
-from agentcore.host.host import Host
+from agentcore.core.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.core.core import Host
 
 Waiting = ApprovalRequest | PolicyChange | Pairing
 """One thing that waits for a person."""

@@ -12,10 +12,10 @@ from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, lasts, o
 from agentcore.cli.terminal.terminal import TERMINAL, confirmed, forget_typed, read_line, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import host_text, shown_host
+from agentcore.core.approvals import ApprovalRequest
+from agentcore.core.core import Host
+from agentcore.core.events import Event
 from agentcore.errors import ToolError
-from agentcore.host.approvals import ApprovalRequest
-from agentcore.host.events import Event
-from agentcore.host.host import Host
 from agentcore.store.state import read_server_info
 
 _PERSON = Principal("cli")

@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.cli.terminal.terminal import TERMINAL, ask_line
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.host import Host
+from agentcore.core.approvals import ApprovalRequest, Verdict
+from agentcore.core.core import Host
 
 
 class TerminalApprover:

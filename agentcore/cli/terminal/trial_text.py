@@ -7,7 +7,7 @@ from agentcore.cli.terminal.output import note, painted, print_table, print_text
 
 if TYPE_CHECKING:
     from agentcore.api import ToolDefinition
-    from agentcore.host.trial import Trial
+    from agentcore.core.trial import Trial
 
 _LOG_LINES = 20
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals import HostOffer, Pairing, PolicyChange, definition_text
+from agentcore.core.approvals import HostOffer, Pairing, PolicyChange, definition_text
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",

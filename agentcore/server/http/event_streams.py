@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agentcore.host.events import Event, EventBus, matches
+from agentcore.core.events import Event, EventBus, matches
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, Hits
 from agentcore.server.http.connection import Connection
 from agentcore.server.http.raw_stream import RawStream, chunk, frame

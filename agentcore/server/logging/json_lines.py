@@ -18,8 +18,8 @@ from typing import Any, TextIO
 
 import structlog
 
+from agentcore.core.containment import CALL, current_owner, traceback_of
 from agentcore.encoding import to_json
-from agentcore.host.containment import CALL, current_owner, traceback_of
 from agentcore.secrets import mask_line
 from agentcore.store.state import LogFile
 

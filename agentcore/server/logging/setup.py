@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.host.containment import traceback_of
+from agentcore.core.containment import traceback_of
 from agentcore.secrets import mask_line
 from agentcore.server.logging.json_lines import FileOnlyWriter, LineWriter, exception_in, line_logger, line_of, whose
 from agentcore.store.state import LogFile

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from agentcore.host import Host
+from agentcore.core import Host
 from agentcore.installing import pip_command
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

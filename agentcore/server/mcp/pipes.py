@@ -13,9 +13,9 @@ from typing import Any
 import structlog
 
 from agentcore.api import Principal
+from agentcore.core import Host
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host import Host
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.mcp.entrance import McpEntrance

@@ -8,8 +8,8 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from agentcore.api import Principal
+from agentcore.core import Host
 from agentcore.encoding import to_json
-from agentcore.host import Host
 from agentcore.mcp import Caller, Door
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent

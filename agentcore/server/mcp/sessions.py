@@ -11,8 +11,8 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Background
+from agentcore.core import Host
 from agentcore.encoding import to_json
-from agentcore.host import Host
 from agentcore.mcp import Caller, Door, Narrowing
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream

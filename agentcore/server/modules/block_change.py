@@ -7,11 +7,10 @@ from http import HTTPStatus
 from typing import Any
 
 from agentcore.config import ConfigError, JsonSource
-from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import Proposal
-from agentcore.host.discovery import Family, installed_families, name_of_block
-from agentcore.host.settings import (
+from agentcore.core import Host
+from agentcore.core.approvals import Proposal
+from agentcore.core.discovery import Family, installed_families, name_of_block
+from agentcore.core.settings import (
     SettingChange,
     SettingsDocument,
     SettingsPlan,
@@ -20,6 +19,7 @@ from agentcore.host.settings import (
     plan_changes,
     pointer,
 )
+from agentcore.errors import ToolError
 from agentcore.secrets import MASK
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.modules.switch import ModuleSwitch, listed_names

@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.config import has_reference
+from agentcore.core.core import Host
+from agentcore.core.discovery import FamilyMember, Found
+from agentcore.core.modules import ModuleRecord
+from agentcore.core.settings import SettingsSubject, masked_part
 from agentcore.errors import AgentcoreError
-from agentcore.host.discovery import FamilyMember, Found
-from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord
-from agentcore.host.settings import SettingsSubject, masked_part
 
 _NOTHING = object()
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentcore.core.core import Host
+from agentcore.core.modules import ModuleRecord, PlaceReport, host_in, pool_of, title_of
 from agentcore.errors import ToolError
-from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord, PlaceReport, host_in, pool_of, title_of
-from agentcore.remote import Hosts
+from agentcore.hosts import Hosts
 from agentcore.server.wire import WireModel
 
 

@@ -14,8 +14,8 @@ from pydantic.json_schema import JsonSchemaMode
 
 from agentcore.api.context import KeyScope
 from agentcore.bounds import HOOK_SECONDS
-from agentcore.host.containment import log_failure, plain, plain_text, reason_of, run_contained
-from agentcore.host.modules import ModuleRoute
+from agentcore.core.containment import log_failure, plain, plain_text, reason_of, run_contained
+from agentcore.core.modules import ModuleRoute
 from agentcore.server.http.response import JSON
 
 log = structlog.get_logger(__name__)

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.api import LoginState, ToolDefinition
+from agentcore.core import Host
+from agentcore.core.approvals import fingerprint
+from agentcore.core.containment import ModuleLogin, read_report
+from agentcore.core.modules import ModuleRecord
 from agentcore.encoding import to_json
-from agentcore.host import Host
-from agentcore.host.approvals import fingerprint
-from agentcore.host.containment import ModuleLogin, read_report
-from agentcore.host.modules import ModuleRecord
 
 _FINGERPRINT_CHARS = 12
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api import LocalizedText
-from agentcore.host.requirements import RequirementView
+from agentcore.core.requirements import RequirementView
 
 Text = Annotated[str | dict[str, str], Field(description="A text, or one for each language.")]
 

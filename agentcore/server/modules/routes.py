@@ -11,9 +11,9 @@ import structlog
 from aiohttp import web
 
 from agentcore.api import Request, Response
+from agentcore.core.containment import Contained, WrongToolError, log_failure, plain_error, plain_text, type_name
+from agentcore.core.modules import ModuleRoute
 from agentcore.errors import ToolError
-from agentcore.host.containment import Contained, WrongToolError, log_failure, plain_error, plain_text, type_name
-from agentcore.host.modules import ModuleRoute
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.reader import parse_query, validate_body, validate_query

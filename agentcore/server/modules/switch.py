@@ -10,12 +10,12 @@ from typing import Literal
 
 from agentcore.api import Principal
 from agentcore.config import ConfigError, ConfigFile, JsonSource, set_modules
+from agentcore.core.approvals import Apply
+from agentcore.core.core import Host
+from agentcore.core.discovery import Found, candidates, find_module, installed_names
+from agentcore.core.modules import ModuleRecord, page_additions, policy_lines
+from agentcore.core.settings import SettingsSubject, diff_of
 from agentcore.errors import AgentcoreError, ToolError
-from agentcore.host.approvals import Apply
-from agentcore.host.discovery import Found, candidates, find_module, installed_names
-from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord, page_additions, policy_lines
-from agentcore.host.settings import SettingsSubject, diff_of
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.modules.blocks import block_diff
 

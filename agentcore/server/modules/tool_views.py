@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pydantic_core
 
 from agentcore.api import ToolDefinition, ToolView
-from agentcore.host.modules import ToolRegistry
+from agentcore.core.modules import ToolRegistry
 
 FRAME_PATH, DOCUMENT_PATH = "/views/frame/", "/views/document/"
 """What the addresses of a view's frame and of the document in it begin with; its id follows."""

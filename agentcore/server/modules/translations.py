@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.host import Host
-from agentcore.host.modules import ModuleRecord, RegisteredTool
+from agentcore.core import Host
+from agentcore.core.modules import ModuleRecord, RegisteredTool
 
 
 class ToolTexts(BaseModel, defer_build=True):

@@ -8,12 +8,12 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal, WebComponent
 from agentcore.config import ConfigError
+from agentcore.core.core import Host
+from agentcore.core.discovery import FamilyMember, Found, candidates, choose_command, installed_names
+from agentcore.core.modules import ModuleRecord, policy_lines, title_of
+from agentcore.core.policy import PERSONS
+from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json
-from agentcore.host.discovery import FamilyMember, Found, candidates, choose_command, installed_names
-from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord, policy_lines, title_of
-from agentcore.host.policy import PERSONS
-from agentcore.host.settings import SettingsSubject
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.switch import is_given, listed_names

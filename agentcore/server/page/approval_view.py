@@ -5,8 +5,8 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, touched
-from agentcore.host import Host
-from agentcore.host.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
+from agentcore.core import Host
+from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
 from agentcore.server.wire import WireModel

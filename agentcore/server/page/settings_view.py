@@ -7,10 +7,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from agentcore.config import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.approvals import Proposal
-from agentcore.host.settings import (
+from agentcore.core import Host
+from agentcore.core.approvals import Proposal
+from agentcore.core.settings import (
     SettingsDocument,
     SettingsPlan,
     SettingsSubject,
@@ -20,6 +19,7 @@ from agentcore.host.settings import (
     waits_for_reload,
     waits_for_restart,
 )
+from agentcore.errors import ToolError
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore import chat
+from agentcore.core.review import Explanation, Question, Trial, TrialResult
 from agentcore.encoding import to_json
-from agentcore.host.review import Explanation, Question, Trial, TrialResult
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.core.policy import GrantOffer, owner_of, reach
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
-from agentcore.host.policy import GrantOffer, owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.approval_view import (

@@ -6,9 +6,9 @@ from aiohttp import hdrs
 from pydantic import Field
 
 from agentcore.api.context import KeyScope
+from agentcore.core.approvals import PairingRequest
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import PairingRequest
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer

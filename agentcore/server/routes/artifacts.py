@@ -10,9 +10,9 @@ from aiohttp import hdrs
 from pydantic import BaseModel, Field
 
 from agentcore.bounds import UPLOAD_BYTES
+from agentcore.core.policy import owner_of, reach
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.policy import owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from agentcore.core.calls import Call
+from agentcore.core.policy import owner_of, reach
 from agentcore.encoding import to_json
-from agentcore.host.calls import Call
-from agentcore.host.policy import owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer

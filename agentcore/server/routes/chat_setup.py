@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
 from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider, suggested
 from agentcore.config import ConfigError
+from agentcore.core.approvals import Proposal
+from agentcore.core.policy import reach
+from agentcore.core.settings import pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import Proposal
-from agentcore.host.policy import reach
-from agentcore.host.settings import pointer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from agentcore.config import ClientConfig
+from agentcore.core import Host
 from agentcore.encoding import to_json
-from agentcore.host import Host
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.mcp import MCP_PATH

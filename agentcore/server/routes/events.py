@@ -7,7 +7,7 @@ from aiohttp import hdrs
 from multidict import istr
 from pydantic import Field
 
-from agentcore.host.policy import authorise, owner_of, reach
+from agentcore.core.policy import authorise, owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream

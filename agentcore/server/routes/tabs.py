@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentcore.core.resources import LastSeen
 from agentcore.encoding import to_json
-from agentcore.host.resources import LastSeen
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentcore.core import CallRequest
+from agentcore.core.modules import ToolFormat
 from agentcore.encoding import to_json
-from agentcore.host import CallRequest
-from agentcore.host.modules import ToolFormat
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame

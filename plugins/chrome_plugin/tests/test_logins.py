@@ -3,8 +3,8 @@
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.host.calls import Reply
-from agentcore.host.settings import SettingsSubject, shown
+from agentcore.core.calls import Reply
+from agentcore.core.settings import SettingsSubject, shown
 
 STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B9")

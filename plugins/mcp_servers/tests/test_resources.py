@@ -8,7 +8,7 @@ import pytest
 from agentcore_mcp_servers import module, views
 
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
-from agentcore.host.review import completing
+from agentcore.core.review import completing
 
 SERVER = {"command": sys.executable, "args": [str(Path(__file__).with_name("example_server.py"))]}
 HOST = {"modules": ["mcp_sdk"], "config": {"mcpServers": {"SDK": SERVER}}}

@@ -11,7 +11,7 @@ import pytest
 from agentcore_mcp_servers import link
 
 from agentcore.api import Audio, EmbeddedResource, Image, ToolIcon
-from agentcore.host.modules import loader
+from agentcore.core.modules import loader
 from tests.support.waiting import wait_until
 
 SERVER = {"command": sys.executable, "args": [str(Path(__file__).with_name("example_server.py"))]}

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.server.modules import bells
 
 pytestmark = pytest.mark.spec("K10")

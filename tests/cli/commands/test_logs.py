@@ -76,7 +76,7 @@ def test_log_of_a_server_that_was_killed_is_there_with_tracebacks_from_the_modul
     assert "Traceback (most recent call last):\n  File " in shown
     assert "in talker_fail\n    return self._deeper()" in shown
     assert "ZeroDivisionError" in shown
-    assert "agentcore/host/" not in shown
+    assert "agentcore/core/" not in shown
     for file in (talker.state / "logs").iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

@@ -24,7 +24,7 @@ def _hosts(place) -> list[int]:
             command = (folder / "cmdline").read_bytes()
         except OSError:
             continue
-        if b"agentcore.remote.worker" in command and str(place.state).encode() in command:
+        if b"agentcore.hosts.worker" in command and str(place.state).encode() in command:
             found.append(int(folder.name))
     return found
 

@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.api.context import Principal
 from agentcore.cli.terminal.server_console import ServerConsole
-from agentcore.host.approvals.pairings import PairingRequest
-from agentcore.host.approvals.policy_changes import Proposal
+from agentcore.core.approvals.pairings import PairingRequest
+from agentcore.core.approvals.policy_changes import Proposal
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("S2")

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import TypedDict
 
 from agentcore.api import Image, Module, Text, ToolContext, ToolError, ToolResult, tool
-from agentcore.host.context_task import ContextTask
+from agentcore.core.context_task import ContextTask
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.server.approving import approver

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.host.installing import Site
+from tests.core.installing import Site
 
 GROUPS = {
     "agentcore.module_families": {"bell": "acme_bells:family"},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.server.modules import bells
 
 

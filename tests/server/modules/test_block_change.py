@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agentcore.store.credentials import ModuleSecrets, read_secrets
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.server.approving import Browser, approver, page
 from tests.server.modules import bells
 

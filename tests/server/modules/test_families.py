@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentcore.config import ConfigError
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.server.conftest import MakeServer, Running
 from tests.server.modules import bells
 

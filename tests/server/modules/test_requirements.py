@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.api import Module, RequirementInfo, RequirementStatus, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.host.calls.call import CallRequest
-from agentcore.host.requirements import missing_lines
+from agentcore.core.calls.call import CallRequest
+from agentcore.core.requirements import missing_lines
 from agentcore.server.missing import install_missing
 from agentcore.store.record import RecordFilter
 from agentcore.testing import EventLog

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.host.approvals.host_pairings import HostOffer
+from agentcore.core.approvals.host_pairings import HostOffer
 
 REPOSITORY = Path(__file__).parents[3]
 CHINESE = re.compile("[\u4e00-\u9fff]")

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 
 from agentcore.api import tool
-from agentcore.host.calls.call import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.server.approving import MODEL, Browser, Notes, approver, let_wait, page, send_again
 
 SERVER = {"modules": [Notes]}

@@ -9,9 +9,9 @@ import pytest
 from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.config.app_json import ApprovalsConfig
-from agentcore.host import CallRequest
-from agentcore.host.approvals.request import Verdict
-from agentcore.host.policy.grants import GrantOffer
+from agentcore.core import CallRequest
+from agentcore.core.approvals.request import Verdict
+from agentcore.core.policy.grants import GrantOffer
 
 pytestmark = pytest.mark.spec("S2")
 MODEL = Principal("chat", "s1")

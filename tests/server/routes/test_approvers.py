@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from agentcore.api import Module, tool
-from agentcore.host.calls.call import CallRequest
+from agentcore.core.calls.call import CallRequest
 from agentcore.server.routes import ROUTES
 from tests.server.approving import MODEL, Notes, a_client, approver, let_wait, new_code, page, pair, paired, send_again
 

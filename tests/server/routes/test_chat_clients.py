@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.host.calls.call import CallRequest
+from agentcore.core.calls.call import CallRequest
 from tests.server.approving import MODEL, a_client, approver, page, paired
 
 pytestmark = pytest.mark.spec("K11")

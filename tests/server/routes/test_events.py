@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.host.events import EventBus
+from agentcore.core.events import EventBus
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, TimeLimits
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from agentcore.api.context import Principal
+from agentcore.core.approvals.policy_changes import PolicyChanges, Proposal
+from agentcore.core.calls.call import CallRequest
 from agentcore.errors import ToolError
-from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
-from agentcore.host.calls.call import CallRequest
 from tests.server.approving import MODEL, Notes, approver, page
 
 SERVER = {"modules": [Notes]}

@@ -11,11 +11,11 @@ from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.context import Principal
 from agentcore.config.errors import ConfigChangedError
 from agentcore.config.file import FILE_BYTES
+from agentcore.core import load_config
+from agentcore.core.settings.change import SettingChange, plan_changes
+from agentcore.core.settings.display import diff_of
+from agentcore.core.settings.document import SettingsSubject
 from agentcore.errors import ToolError
-from agentcore.host import load_config
-from agentcore.host.settings.change import SettingChange, plan_changes
-from agentcore.host.settings.display import diff_of
-from agentcore.host.settings.document import SettingsSubject
 from agentcore.server.http.refusal import Refusal
 
 APP = """{
@@ -450,14 +450,14 @@ async def test_diff_hides_a_secret_that_is_set(tmp_path):
 
 
 def _record_of(module: Module) -> Any:
-    from agentcore.host.declarations.manifest import Manifest
-    from agentcore.host.modules.module_record import ModuleRecord
+    from agentcore.core.declarations.manifest import Manifest
+    from agentcore.core.modules.module_record import ModuleRecord
 
     return ModuleRecord("weather", plugin=module, manifest=Manifest(config_key="weather", settings=module.Settings))
 
 
 async def test_models_and_programs_without_the_right_are_refused(bare_server):
-    from agentcore.host.policy.authority import authorise
+    from agentcore.core.policy.authority import authorise
 
     for kind in ("chat", "mcp", "host", "module"):
         with pytest.raises(ToolError) as caught:

@@ -9,10 +9,10 @@ import pytest
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
+from agentcore.core import Host, load_config
+from agentcore.core.approvals.queue import Verdict
+from agentcore.core.calls.call import CallRequest
 from agentcore.errors import ToolError
-from agentcore.host import Host, load_config
-from agentcore.host.approvals.queue import Verdict
-from agentcore.host.calls.call import CallRequest
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON
 

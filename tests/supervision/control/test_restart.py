@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.two_machines import Place, Server, serving
+from tests.hosts.two_machines import Place, Server, serving
 
 pytestmark = [
     pytest.mark.spec("S2", "S5"),

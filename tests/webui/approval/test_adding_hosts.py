@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.remote.two_machines import Place, dialling
+from tests.hosts.two_machines import Place, dialling
 from tests.webui.approval.viewing import approval_view
 from tests.webui.hosts.pool_variants import in_pool, pool
 from tests.webui.recorded.player import Player, Recording

@@ -5,7 +5,7 @@ import asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.host.approvals.queue import Verdict
+from agentcore.core.approvals.queue import Verdict
 
 ADD = ("a", "pantry_add", '{"food": "rice"}')
 COOK = ("c", "kitchen_cook", "{}")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.remote.two_machines import Place, dialling
+from tests.hosts.two_machines import Place, dialling
 from tests.webui.recorded.player import Recording, vary
 from tests.webui.serving import DESKTOP, PHONE
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.host.installing import Site
+from tests.core.installing import Site
 from tests.server.modules import bells
 
 

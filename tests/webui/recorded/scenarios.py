@@ -10,12 +10,12 @@ from typing import Any
 
 import aiohttp
 
-from agentcore.host.host import Host
+from agentcore.core.core import Host
 from agentcore.server.modules.hosts import HostView, list_hosts
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
-from tests.remote.pool_of_hosts import nats_running
-from tests.remote.two_machines import Agent, Place, dialling
+from tests.hosts.pool_of_hosts import nats_running
+from tests.hosts.two_machines import Agent, Place, dialling
 from tests.support.waiting import wait_until
 from tests.webui.recorded.recorder import Recorder
 

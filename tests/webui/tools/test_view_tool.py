@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from agentcore.host.approvals.queue import Verdict
+from agentcore.core.approvals.queue import Verdict
 
 RUN = {"name": "Run", "exact": True}
 

@@ -12,10 +12,10 @@ from agentcore.chat.session.view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.untrusted import mark_untrusted
+from agentcore.core import Host
+from agentcore.core.calls import ArtifactReading, cut
 from agentcore.documents import PICTURES, FittedPicture
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import ArtifactReading, cut
 from agentcore.store.artifacts import Artifact
 
 PICTURE_SCHEME = "artifact:"

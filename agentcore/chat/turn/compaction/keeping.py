@@ -11,9 +11,9 @@ from agentcore.chat.session.transcript import notice
 from agentcore.chat.session.view import CompactionView
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult
+from agentcore.core import Host
+from agentcore.core.calls import ArtifactReading, ModelReader
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.calls import ArtifactReading, ModelReader
 from agentcore.store.chat import StoredCompaction
 
 log = structlog.get_logger(__name__)

@@ -13,7 +13,7 @@ from agentcore.chat.turn.compaction.summary import summary_of
 from agentcore.chat.turn.compaction.told import Told, ToldHistory, load_history
 from agentcore.chat.turn.model_reply import used_tokens
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.host import Host
+from agentcore.core import Host
 from agentcore.store.chat import ChatSessionRow
 
 

@@ -120,7 +120,7 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     It can come back only with a new code: `agentcore agent --pair` there, and `hosts pair` here.
     """
     from agentcore.cli.terminal.output import print_json
-    from agentcore.host.modules import is_member
+    from agentcore.core.modules import is_member
 
     server = _server(config_path)
     if not is_sure and not is_member(name):  # which the server refuses
@@ -151,7 +151,7 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     from agentcore.cli.terminal.output import note
     from agentcore.cli.terminal.terminal import confirmed, has_person, say
     from agentcore.cli.terminal.waiting_text import host_text
-    from agentcore.host.modules import is_member
+    from agentcore.core.modules import is_member
 
     if is_member(code):
         raise CliError(

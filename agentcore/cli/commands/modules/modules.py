@@ -77,8 +77,8 @@ def enable(config_path: Path, name: str) -> int:
         return _report(changed)
     from agentcore.cli.terminal.output import note, print_text
     from agentcore.config import set_modules
-    from agentcore.host.discovery import ModuleNotChosen, find_module
-    from agentcore.host.modules import page_additions
+    from agentcore.core.discovery import ModuleNotChosen, find_module
+    from agentcore.core.modules import page_additions
 
     loaded = _changeable(config_path)
     additions: list[str] = []
@@ -159,7 +159,7 @@ def _changed_by_server(config_path: Path, name: str, change: Literal["enable", "
 
 def _changeable(config_path: Path) -> "AppConfig":
     """The configuration, unless the environment fixes the list of modules: app.json would not count."""
-    from agentcore.host import load_config
+    from agentcore.core import load_config
 
     loaded = load_config(config_path, os.environ)
     origin = loaded.origin_of(("modules",))

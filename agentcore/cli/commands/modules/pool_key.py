@@ -29,7 +29,7 @@ def key(file: Path, as_json: bool, pool: str, name: str | None, *, existing: boo
 
     from agentcore.cli.terminal.output import print_json
     from agentcore.config import HOST_NAME
-    from agentcore.remote import KeyExists, make_key, public_key_in, user_block
+    from agentcore.hosts import KeyExists, make_key, public_key_in, user_block
 
     for each in filter(None, (pool, name)):
         if not re.fullmatch(HOST_NAME, each):

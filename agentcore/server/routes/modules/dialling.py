@@ -6,10 +6,10 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field
 
+from agentcore.core.approvals import HostOffer, HostPairing, OfferedModule, Proposal, definition_text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import HostOffer, HostPairing, OfferedModule, Proposal, definition_text
-from agentcore.remote import (
+from agentcore.hosts import (
     CLOSE_SECONDS,
     HEARTBEAT_SECONDS,
     MESSAGE_BYTES,

@@ -2,8 +2,8 @@
 
 from functools import partial
 
+from agentcore.core.approvals import Proposal
 from agentcore.encoding import to_json
-from agentcore.host.approvals import Proposal
 from agentcore.server.confirmation import propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.containment import ModuleLogin
+from agentcore.core.discovery import Found
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import Apply, Proposal
-from agentcore.host.containment import ModuleLogin
-from agentcore.host.discovery import Found
 from agentcore.installing import pip_command
 from agentcore.server.confirmation import change_policy, propose
 from agentcore.server.exchange import Exchange

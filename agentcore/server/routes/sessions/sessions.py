@@ -20,11 +20,11 @@ from agentcore.chat import (
     clean_title,
 )
 from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
+from agentcore.core.approvals import Proposal
+from agentcore.core.calls import FIELDS, Reply
+from agentcore.core.policy import check_mode_change, owner_of, reach
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import Proposal
-from agentcore.host.calls import FIELDS, Reply
-from agentcore.host.policy import check_mode_change, owner_of, reach
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX

@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.api import Principal, ToolView
 from agentcore.chat.session import SessionDetail
+from agentcore.core import CallRequest
+from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host import CallRequest
-from agentcore.host.modules import RegisteredTool
 from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent

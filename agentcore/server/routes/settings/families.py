@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.chat import ChatDocument
 from agentcore.config import ConfigError
+from agentcore.core import Host
+from agentcore.core.discovery import Family, installed_families, name_of_block
+from agentcore.core.settings import SettingsSubject, pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host import Host
-from agentcore.host.discovery import Family, installed_families, name_of_block
-from agentcore.host.settings import SettingsSubject, pointer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

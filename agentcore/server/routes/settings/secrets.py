@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr
 
+from agentcore.core import Host
+from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.settings import pointer, users_of_secrets
 from agentcore.encoding import to_json
-from agentcore.host import Host
-from agentcore.host.approvals import Apply, Proposal
-from agentcore.host.settings import pointer, users_of_secrets
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

@@ -11,11 +11,9 @@ from pydantic import Field, model_validator
 
 from agentcore.chat import ChatDocument
 from agentcore.config import ApprovalsConfig, ConfigError
-from agentcore.encoding import to_json
-from agentcore.errors import ToolError
-from agentcore.host.approvals import Apply
-from agentcore.host.policy import authorise
-from agentcore.host.settings import (
+from agentcore.core.approvals import Apply
+from agentcore.core.policy import authorise
+from agentcore.core.settings import (
     SettingChange,
     SettingsDocument,
     SettingsPlan,
@@ -24,6 +22,8 @@ from agentcore.host.settings import (
     plan_changes,
     pointer,
 )
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.server.confirmation import needs_confirmation, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

@@ -1,0 +1,407 @@
+"""Calls that wait for a person. Who may approve is said elsewhere (`approving.py`); here a call is decided, once."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from agentcore.api import ToolDefinition
+from agentcore.bounds import (
+    APPROVAL_SECONDS,
+    APPROVALS_WAITING,
+    APPROVALS_WAITING_BYTES_PER_CALLER,
+    APPROVALS_WAITING_PER_CALLER,
+)
+from agentcore.core.approvals.pending import PendingApproval, now_ms
+from agentcore.core.approvals.request import ApprovalRequest, Approver, LookAgain, Verdict
+from agentcore.core.approvals.stored import (
+    caller_of,
+    host_of,
+    read_request,
+    read_verdict,
+    request_text,
+    target_of,
+    tool_of,
+    verdict_text,
+)
+from agentcore.core.events import EventBus
+from agentcore.core.policy.approval_policy import ApprovalPolicy
+from agentcore.core.policy.authority import USER_ACCOUNT
+from agentcore.core.policy.grants import grant_row
+from agentcore.core.policy.offers import host_offers
+from agentcore.errors import ToolError
+from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.record import CallRow
+from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.store import Store
+
+__all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "Verdict"]
+
+log = structlog.get_logger(__name__)
+
+_ASKS_ONCE_A_HOST = frozenset(("mode:ask_writes", "untrusted"))
+
+
+class ApprovalQueue:
+    """Holds calls that wait for a decision. Each is decided once and used once.
+
+    A call waits as long as its session. What was decided and has not begun expires after `used_within_s`.
+
+    A decision is committed when it is acknowledged. Calls whose callers do not stay outlive the process; what was
+    decided on those, and what was allowed for later, survives a power cut too.
+
+    Attributes:
+        approver: The person at the terminal of this process, who is asked at once; None: there is none.
+        look_again: Prepares a call once more when it is approved; None: what was shown counts.
+    """
+
+    def __init__(
+        self, events: EventBus, store: Store, policy: ApprovalPolicy, used_within_s: float = APPROVAL_SECONDS
+    ) -> None:
+        self._events = events
+        self._store = store
+        self._policy = policy
+        self._used_within_s = used_within_s
+        self._pending: dict[str, PendingApproval] = {}
+        self._away: list[ApprovalRow] = []
+        self.approver: Approver | None = None
+        self.look_again: LookAgain | None = None
+
+    def ask_at_terminal(self, approver: Approver | None) -> None:
+        """From now on, ask this person as soon as a call needs one; None: nobody, calls wait."""
+        self.approver = approver
+
+    @property
+    def waiting(self) -> list[ApprovalRequest]:
+        """Calls that nobody has decided yet and that were announced, oldest first."""
+        self._drop_expired()
+        return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
+
+    @property
+    def unused(self) -> list[tuple[ApprovalRequest, Verdict]]:
+        """Calls that were decided and have not begun, as after a restart."""
+        return [(each.request, each.verdict) for each in self._pending.values() if each.verdict is not None]
+
+    def find(self, call_id: str) -> PendingApproval | None:
+        """A call that waits, or was decided and has not begun; None: there is none of this id."""
+        self._drop_expired()
+        return self._pending.get(call_id)
+
+    def undecided(self, call_id: str) -> PendingApproval:
+        """A call that waits for a word.
+
+        Raises:
+            ToolError: `approval_not_found`: unknown, withdrawn, or decided already.
+        """
+        pending = self.find(call_id)
+        if pending is None or pending.verdict is not None or pending.is_being_decided:
+            raise _not_waiting(call_id)
+        return pending
+
+    async def targets_left(self) -> list[tuple[str, str, str]]:
+        """Return the session, resource id and host of each call that the last process left waiting."""
+        rows = await self._store.approvals.calls(now_ms())
+        return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
+
+    async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+        """Put the calls back that the last process left waiting.
+
+        One whose tool has changed is asked about again, one whose tool is gone is dropped, and so is an approval for a
+        tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
+
+        Args:
+            definition_of: The definition of a tool on a host, as it is now.
+        """
+        for row in await self._store.approvals.calls(now_ms()):
+            try:
+                is_restored = self._restore(row, definition_of)
+            except (ValueError, KeyError, TypeError, AttributeError) as exc:
+                log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
+                is_restored = False
+            if not is_restored:
+                await self._store.approvals.remove(row.call_id)
+
+    def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+        """Put the calls back whose host has come; for whoever hears that tools have changed."""
+        away, self._away = self._away, []
+        for row in away:
+            if row.expires_at_ms is None or row.expires_at_ms > now_ms():
+                self._restore(row, definition_of)
+                pending = self._pending.get(row.call_id)
+                if pending is not None and pending.verdict is not None:
+                    self._publish_decision(pending.request, pending.verdict)
+
+    def is_away(self, call_id: str) -> bool:
+        """True for a call on a host that has not come back since the last process ended."""
+        return any(row.call_id == call_id for row in self._away)
+
+    def _restore(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
+        """Put a call back; False: it cannot be decided or run any more."""
+        tool, host = tool_of(row.request), host_of(row.request)
+        definition = definition_of(tool, host)
+        if definition is None and host:
+            self._away.append(row)
+            return True
+        if definition is None:
+            log.info("approval_dropped", call_id=row.call_id, tool=tool)
+            return False
+        request, asked_digest = read_request(row.call_id, row.session_id, row.request, definition)
+        if row.verdict is not None and "tool" in request.changes:
+            log.info("approval_dropped", call_id=row.call_id, tool=tool)
+            return False
+        pending = self._add(request, asked_digest, len(row.request), is_kept=True)
+        if row.verdict is None:
+            self._publish_request(request)
+        else:
+            pending.settle(request, read_verdict(row.verdict), row.expires_at_ms)
+        return True
+
+    async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
+        """Let a call wait.
+
+        Args:
+            is_kept: Whether it outlives this process: nobody stays with it who would be gone by then.
+        Raises:
+            ToolError: `too_many_waiting`.
+        """
+        self._drop_expired()
+        digest = request.arguments_digest
+        text = request_text(request, digest)
+        self._check_places(request.account, len(text))
+        pending = self._add(request, digest, len(text), is_kept=is_kept)
+        if is_kept:
+            pending.is_announced = False
+            row = ApprovalRow(request.call_id, request.session_id, text, None, None)
+            try:
+                await self._store.approvals.put(row)
+            except asyncio.CancelledError:
+                # The write continues, and the caller never learns the id that it could withdraw the call by.
+                await pending.withdraw()
+                raise
+            except BaseException:
+                pending.leave_queue("")
+                raise
+        # after the disk has it: whoever hears of it may decide at once
+        pending.is_announced = True
+        if self._pending.get(request.call_id) is pending:
+            self._publish_request(request)
+        return pending
+
+    def _check_places(self, account: str, size_bytes: int) -> None:
+        """Refuse a call for which its caller, or all callers but the user, have no place left.
+
+        Raises:
+            ToolError: `too_many_waiting`.
+        """
+        own = [pending for pending in self._pending.values() if pending.request.account == account]
+        if len(own) >= APPROVALS_WAITING_PER_CALLER:
+            message = f"{len(own)} calls of this caller wait for approval already; let some be decided first"
+            raise _no_place(message, APPROVALS_WAITING_PER_CALLER)
+        if sum(pending.size_bytes for pending in own) + size_bytes > APPROVALS_WAITING_BYTES_PER_CALLER:
+            limit_bytes = APPROVALS_WAITING_BYTES_PER_CALLER
+            message = f"calls of this caller that wait for approval may take {limit_bytes:,} bytes together"
+            raise _no_place(f"{message}; let some be decided first, or send less", limit_bytes)
+        # the user's places are theirs alone: their own calls are in nobody's way, and nobody is in theirs
+        others = sum(pending.request.account != USER_ACCOUNT for pending in self._pending.values())
+        if account != USER_ACCOUNT and others >= (limit := APPROVALS_WAITING - APPROVALS_WAITING_PER_CALLER):
+            raise _no_place(f"{limit} calls wait for approval already; let some be decided first", limit)
+
+    async def decide(self, call_id: str, verdict: Verdict) -> None:
+        """Record what a person said; the second word on one call is refused.
+
+        Raises:
+            ToolError: `approval_not_found`: unknown, withdrawn, or decided already; `approval_changed`: nothing with
+                that digest was shown, or the call is another one now, which is shown from then on;
+                `grant_not_offered`; or why the call cannot run. The call keeps waiting after every error but the first.
+        """
+        pending = self.undecided(call_id)
+        shown = pending.as_shown(verdict.digest)
+        grants = _grants_of(shown, verdict)
+        # the disk first: a word that was acknowledged is never lost; and no second one comes in between
+        pending.is_being_decided = True
+        try:
+            if verdict.approved and self.look_again is not None:
+                await self._check_unchanged(pending, shown, await self.look_again(shown))
+            sources = self._accepted(shown, verdict)
+            expires_at_ms = now_ms() + int(self._used_within_s * 1000)
+            if pending.is_kept or grants or sources:
+                text = request_text(shown, pending.asked_digest)
+                row = ApprovalRow(call_id, shown.session_id, text, verdict_text(verdict), expires_at_ms)
+                await self._store.approvals.decide(row, grants, sources)
+            if self._pending.get(call_id) is not pending:
+                for grant in grants:
+                    await self._store.approvals.revoke(grant.grant_id)
+                raise _not_waiting(call_id)
+        finally:
+            pending.is_being_decided = False
+        self._policy.grants.add(grants)
+        self._policy.sources.add(sources)
+        # first, so that a call that waits has begun when the record is written
+        pending.settle(shown, verdict, expires_at_ms)
+        self._store.record.append(_decision_row(shown, verdict))
+        if not pending.is_kept:
+            # nothing but the record holds it; a call that waits for it begins in the same commit
+            try:
+                await self._store.record.flush()
+            except RecordWriteError as exc:
+                raise exc.as_tool_error() from exc
+        self._publish_decision(shown, verdict)
+
+    async def reject_all(self, by: str) -> int:
+        """Reject whatever waits, and withdraw what was approved and has not begun; gives how many."""
+        rejected = 0
+        for request in self.waiting:
+            try:
+                await self.decide(request.call_id, Verdict(approved=False, by=by))
+            except ToolError as exc:
+                log.info("approval_not_rejected", call_id=request.call_id, error=exc.type)
+            else:
+                rejected += 1
+        # also one that is being decided on: its decision finds it gone
+        others = [each for each in self._pending.values() if each.verdict is None or each.verdict.approved]
+        withdrawn = [each for each in others if each.leave_queue("everything was stopped")]
+        for pending in withdrawn:
+            await pending.forget()
+        # nor may what waits for its host begin when that comes back
+        away, self._away = self._away, []
+        for row in away:
+            self._events.publish("approval.withdrawn", {"callId": row.call_id}, session_id=row.session_id)
+            await self._store.approvals.remove(row.call_id)
+        return rejected + len(withdrawn) + len(away)
+
+    def withdraw_calls(self, caller: str, reason: str) -> int:
+        """Take a caller's calls out of the queue, also those that were approved and have not begun.
+
+        Stored requests are removed with the caller's key: see `ClientKeys.revoke`.
+
+        Args:
+            caller: Name of the principal, or the account.
+            reason: What is reported to who waits for a decision.
+        Returns:
+            How many calls left the queue.
+        """
+        self._away = [row for row in self._away if caller not in caller_of(row.request)]
+        found = [
+            pending
+            for pending in self._pending.values()
+            if caller in (pending.request.principal.name, pending.request.account)
+        ]
+        return sum(pending.leave_queue(reason) for pending in found)
+
+    async def withdraw_calls_on(self, host: str, reason: str) -> None:
+        """Take the calls that would run on a host out of the queue, also those that were approved and have not run."""
+        for row in [row for row in self._away if host_of(row.request) == host]:
+            self._away.remove(row)
+            await self._store.approvals.remove(row.call_id)
+        for pending in [each for each in self._pending.values() if each.request.host == host]:
+            await pending.withdraw(reason)
+
+    async def end_session(self, session_id: str) -> None:
+        """Withdraw all calls of a session that has ended."""
+        self._away = [row for row in self._away if row.session_id != session_id]
+        for pending in [each for each in self._pending.values() if each.request.session_id == session_id]:
+            await pending.withdraw()
+
+    def waits_in(self, session_id: str) -> bool:
+        """True while a call of the session waits for a decision."""
+        return any(request.session_id == session_id for request in self.waiting)
+
+    def close(self) -> None:
+        """Let go whoever waits for a decision; what is kept waits again in the next process."""
+        for pending in self._pending.values():
+            pending.release()
+
+    def _add(self, request: ApprovalRequest, asked_digest: str, size_bytes: int, *, is_kept: bool) -> PendingApproval:
+        pending = PendingApproval(
+            request,
+            asked_digest,
+            size_bytes=size_bytes,
+            is_kept=is_kept,
+            queue=self._pending,
+            store=self._store.approvals,
+            events=self._events,
+        )
+        self._pending[request.call_id] = pending
+        return pending
+
+    async def _check_unchanged(self, pending: PendingApproval, shown: ApprovalRequest, now: ApprovalRequest) -> None:
+        """Have a call that is another one now asked about again.
+
+        Raises:
+            ToolError: `approval_changed`; `approval_not_found`: it was withdrawn meanwhile.
+        """
+        call_id = shown.call_id
+        if self._pending.get(call_id) is not pending:
+            raise _not_waiting(call_id)
+        if not now.changes:
+            return
+        if shown is pending.request:
+            if pending.is_kept:
+                text = request_text(now, pending.asked_digest)
+                await self._store.approvals.put(ApprovalRow(call_id, now.session_id, text, None, None))
+            pending.ask_again(now)
+            self._events.publish(
+                "approval.changed", {"callId": call_id, "changes": list(now.changes)}, session_id=now.session_id
+            )
+        message = f"the call changed while it waited ({', '.join(now.changes)}); look at it again"
+        raise ToolError("approval_changed", message, call_id=call_id, changes=list(now.changes))
+
+    def _accepted(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
+        """The untrusted sources that the question named: one answer covers them in this session."""
+        if not verdict.approved or request.untrusted_source is None:
+            return []
+        return [
+            row._replace(accepted_by=verdict.by)
+            for row in self._policy.sources.open_ones(request.session_id)
+            if row.seen_at_ms <= request.requested_at_ms
+        ]
+
+    def _publish_decision(self, request: ApprovalRequest, verdict: Verdict) -> None:
+        data = {"callId": request.call_id, "approved": verdict.approved, "by": verdict.by}
+        self._events.publish("approval.decided", data, session_id=request.session_id)
+
+    def _publish_request(self, request: ApprovalRequest) -> None:
+        data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": None}
+        self._events.publish("approval.requested", data, session_id=request.session_id)
+
+    def _drop_expired(self) -> None:
+        for pending in [pending for pending in self._pending.values() if pending.is_expired]:
+            pending.expire()
+
+
+def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
+    """What an approval allows for later."""
+    if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
+        message = "a call is approved with one of the offers that it was shown with, or with none"
+        raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
+    if not verdict.approved:
+        return []
+    row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
+    hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()
+    taken = () if verdict.grant is None else (verdict.grant,)
+    return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]
+
+
+def _not_waiting(call_id: str) -> ToolError:
+    return ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
+
+
+def _no_place(message: str, limit: int) -> ToolError:
+    return ToolError("too_many_waiting", message, retryable=True, limit=limit)
+
+
+def _decision_row(request: ApprovalRequest, verdict: Verdict) -> CallRow:
+    return CallRow(
+        time_ms=now_ms(),
+        call_id=request.call_id,
+        tool=request.definition.name,
+        kind="decision",
+        session_id=request.session_id,
+        principal_kind=request.principal.kind,
+        principal_id=request.principal.id,
+        arguments_digest=request.arguments_digest,
+        decision="approve" if verdict.approved else "reject",
+        decided_by=verdict.by,
+        outcome="ok",
+    )

@@ -1,0 +1,54 @@
+"""The one path of a call."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, new_call_id
+    from agentcore.core.calls.conversation import Inquiry, Reply, no_session
+    from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
+    from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, cut
+    from agentcore.core.calls.permission import refused
+
+__all__ = [
+    "FIELDS",
+    "ArtifactReading",
+    "Call",
+    "CallOutcome",
+    "CallRequest",
+    "Inquiry",
+    "ModelReader",
+    "Reply",
+    "SaveArtifact",
+    "cut",
+    "new_call_id",
+    "no_session",
+    "read_answers",
+    "refused",
+    "shown_form",
+]
+
+_HOMES = {
+    "ArtifactReading": "agentcore.core.calls.model_part",
+    "Call": "agentcore.core.calls.call",
+    "CallOutcome": "agentcore.core.calls.call",
+    "CallRequest": "agentcore.core.calls.call",
+    "FIELDS": "agentcore.core.calls.forms",
+    "Inquiry": "agentcore.core.calls.conversation",
+    "ModelReader": "agentcore.core.calls.call",
+    "Reply": "agentcore.core.calls.conversation",
+    "SaveArtifact": "agentcore.core.calls.model_part",
+    "cut": "agentcore.core.calls.model_part",
+    "new_call_id": "agentcore.core.calls.call",
+    "no_session": "agentcore.core.calls.conversation",
+    "read_answers": "agentcore.core.calls.forms",
+    "refused": "agentcore.core.calls.permission",
+    "shown_form": "agentcore.core.calls.forms",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,67 @@
+"""Which calls the host takes at all: the bounds that hold before anything is looked up."""
+
+import re
+from collections.abc import MutableMapping
+
+from agentcore.bounds import CALL_NESTING
+from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.calls.call import Call
+from agentcore.errors import ToolError
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def admit(
+    call: Call, in_flight: MutableMapping[str, Call], limit: int, approvals: ApprovalQueue, stopped: str | None
+) -> None:
+    """Put a call among those in flight, or refuse it.
+
+    Raises:
+        ToolError: `stopped`, `invalid_arguments`, `approval_not_found`, `call_in_flight`, `too_many_calls`,
+            `cancelled`, `nesting_too_deep`.
+    """
+    request = call.request
+    if stopped is not None:
+        raise ToolError("stopped", stopped)
+    if not _SESSION_ID.fullmatch(call.session_id):
+        raise ToolError(
+            "invalid_arguments", "session_id must match ^[A-Za-z0-9_-]{1,64}$", session_id=call.session_id[:100]
+        )
+    if request.timeout_ms is not None and request.timeout_ms <= 0:
+        raise ToolError("invalid_arguments", "timeout_ms must be at least 1", timeout_ms=request.timeout_ms)
+    # an id is the host's own word: a caller has it from a call that waits, and from nowhere else
+    if request.call_id is not None:
+        _check_sent_again(call, approvals)
+    if call.id in in_flight:
+        raise ToolError("call_in_flight", f"call {call.id!r} is on its way already", call_id=call.id)
+    if len(in_flight) >= limit:
+        raise ToolError("too_many_calls", f"{limit} calls are on their way; try again", retryable=True, limit=limit)
+    if request.parent_call_id is not None:
+        _inherit(call, in_flight.get(request.parent_call_id))
+    in_flight[call.id] = call
+    # last: who hears of it may cancel it, which finds it among those in flight
+    if call.notify is not None and not call.is_notified_by_parent:
+        call.notify("accepted", {"callId": call.id})
+
+
+def _check_sent_again(call: Call, approvals: ApprovalQueue) -> None:
+    pending = approvals.find(call.id)
+    # somebody else's call is as if it were not
+    if pending is None or pending.request.principal != call.request.principal:
+        raise ToolError(
+            "approval_not_found",
+            f"no call {call.id!r} waits for approval: it ran, was rejected or has expired; send it without call_id",
+            call_id=call.id,
+        )
+
+
+def _inherit(call: Call, parent: Call | None) -> None:
+    """Bind a call to the one from inside which it is made: it has no more time, and nests no deeper than the bound."""
+    if parent is None:
+        raise ToolError("cancelled", f"the call {call.request.parent_call_id!r} that made this one has ended")
+    call.parent, call.deadline = parent, parent.deadline
+    parent.has_inner = True
+    if sum(1 for _ in call.ancestors()) > CALL_NESTING:
+        raise ToolError(
+            "nesting_too_deep", f"tools call tools {CALL_NESTING} deep; that is the bound", limit=CALL_NESTING
+        )

@@ -1,0 +1,472 @@
+"""What a tool sees of its call: the implementation of `ToolContext`."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
+from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
+from agentcore.core.calls.asking_hosts import HostQuestion, ask_host
+from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, paused
+from agentcore.core.calls.conversation import ConversationSlot, no_session
+from agentcore.core.calls.model_part import model_chars
+from agentcore.core.calls.questions import Questions
+from agentcore.core.calls.reported import ShownOutput, read_fraction, read_log, read_message, read_output
+from agentcore.core.containment.ownership import OWNER
+from agentcore.core.events import EventBus
+from agentcore.core.modules.places import Places
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.files.open_file import OpenFile
+from agentcore.files.workspace import Workspace
+from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
+from agentcore.store.store import Store
+from agentcore.valid_text import valid_text, with_valid_text
+
+SAMPLE_SECONDS = 600.0
+"""How long a person may look at what a model would be told."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CallServices:
+    """What calls reach of their host through their context."""
+
+    workspace: Workspace
+    store: Store
+    events: EventBus
+    resources: ResourceRegistry
+    conversation: ConversationSlot
+    make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
+    places: Places
+
+
+class CallContext:
+    """Implements `agentcore.api.ToolContext` for calls of this host."""
+
+    __slots__ = ("_call", "_is_over", "_log", "_loop", "_progress", "_services", "_thread")
+
+    def __init__(self, call: Call, services: CallServices) -> None:
+        self._call, self._services = call, services
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._is_over = False
+        self._progress: _Progress | None = None
+        self._log: _CallLog | None = None
+
+    @property
+    def call_id(self) -> str:
+        """Id of the call."""
+        return self._call.id
+
+    @property
+    def tool(self) -> str:
+        """The tool that is called."""
+        return self._call.request.tool
+
+    @property
+    def module(self) -> str:
+        """The module whose tool is called."""
+        prepared = self._call.prepared
+        return "" if prepared is None else prepared.tool.module.name
+
+    @property
+    def session_id(self) -> str:
+        """The session it belongs to."""
+        return self._call.session_id
+
+    @property
+    def principal(self) -> Principal:
+        """Who asked."""
+        return self._call.request.principal
+
+    @property
+    def resource(self) -> Resource | None:
+        """The resource that the host resolved."""
+        return self._call.resource
+
+    @property
+    def deadline(self) -> float:
+        """The event loop's time at which the call is cut off."""
+        return self._call.deadline
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._services.workspace
+
+    @property
+    def artifacts(self) -> "CallArtifacts":
+        """Where large things go."""
+        return CallArtifacts(self._services.store.artifacts, self._call)
+
+    @property
+    def model_chars(self) -> int | None:
+        """See `agentcore.api.ToolContext.model_chars`."""
+        reader, prepared = self._call.request.reader, self._call.prepared
+        return None if reader is None or prepared is None else model_chars(prepared.tool.definition, reader)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call, or the preview that this context is for, was cancelled or ran out of time."""
+        return self._is_over or self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
+
+    def end_preview(self) -> None:
+        """Note that the preview which this context is for has ended, so that a thread of it stops."""
+        self._is_over = True
+
+    def progress(self, fraction: float | None = None, message: str = "") -> None:
+        """See `agentcore.api.ToolContext.progress`."""
+        fraction, message = read_fraction(fraction), read_message(message)
+        if threading.get_ident() == self._thread:
+            self._report(fraction, message)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._report, fraction, message)
+
+    def log(self, message: str, *, level: LogLevel = "info") -> None:
+        """See `agentcore.api.ToolContext.log`."""
+        told = read_log(message, level)
+        if threading.get_ident() == self._thread:
+            self._tell_log(told, level)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._tell_log, told, level)
+
+    def show_output(self, text: str) -> None:
+        """See `agentcore.api.ToolContext.show_output`."""
+        piece, length = read_output(text), len(text)
+        if threading.get_ident() == self._thread:
+            self._show(piece, length)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._show, piece, length)
+
+    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
+        """See `agentcore.api.ToolContext.block_on`."""
+        if threading.get_ident() == self._thread:
+            work.close()
+            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
+        try:
+            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
+        except concurrent.futures.CancelledError as exc:
+            raise ToolError("cancelled", "The call ended before this was done.") from exc
+
+    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a thread of the call, and no longer than the call goes on."""
+        waiting, call = asyncio.current_task(), self._call.work
+        assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
+
+        def end(_: asyncio.Task[Any]) -> None:
+            waiting.cancel()
+
+        call.task.add_done_callback(end)
+        try:
+            return await work
+        finally:
+            call.task.remove_done_callback(end)
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str: ...
+    @overload
+    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    @overload
+    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+        url: str | None = None,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str | dict[str, Any] | None:
+        """See `agentcore.api.ToolContext.ask`."""
+        asker = self._call.request.asker if not is_secret else None
+        questions = Questions(self._call, self._services.conversation.chat, asker)
+        with paused(self._call):
+            if url is not None:
+                await questions.open_address(valid_text(question), url, timeout_s)
+                return None
+            if schema is not None:
+                return await questions.fill_in(valid_text(question), with_valid_text(dict(schema)), timeout_s)
+            offered = None if options is None else [valid_text(option) for option in options]
+            return await questions.ask(valid_text(question), offered, timeout_s)
+
+    async def sample(
+        self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
+    ) -> str:
+        """See `agentcore.api.ToolContext.sample`."""
+        asker, chat = self._call.request.asker, self._services.conversation.chat
+        with paused(self._call):
+            if asker is not None:
+                return await asker.sample(valid_text(prompt), valid_text(system), max_tokens)
+            if chat is None or chat.session_of(self._call) is None:
+                raise ToolError("no_model", "this call has no chat, so there is no model to ask")
+            told = valid_text(f"{system}\n\n{prompt}" if system else prompt)
+            if is_shown_first:
+                await Questions(self._call, chat, None).allow_sample(told, SAMPLE_SECONDS)
+            return await chat.run_agent(self._call, told, [], None, {"steps": 1})
+
+    async def client_roots(self) -> Sequence[str]:
+        """See `agentcore.api.ToolContext.client_roots`."""
+        asker = self._call.request.asker
+        return () if asker is None else await asker.roots()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `agentcore.api.ToolContext.call`."""
+        return await self._call_tool(tool, arguments)
+
+    async def call_as_host(self, host: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool for a foreign machine that works on this call: the machine is the caller, and gets the result.
+
+        Raises:
+            ToolError: As `agentcore.api.ToolContext.call`.
+        """
+        return await self._call_tool(tool, arguments, Principal("host", host))
+
+    async def _call_tool(self, tool: str, arguments: Mapping[str, Any], foreign: Principal | None = None) -> ToolResult:
+        self._refuse_if_carried_on()
+        parent, request = self._call, self._call.request
+        # the same gate and session; the parent's deadline is its own as well
+        nested = CallRequest(
+            valid_text(tool),
+            with_valid_text(dict(arguments)),
+            foreign or request.principal,
+            session_id=parent.session_id,
+            parent_call_id=parent.id,
+            # nobody could send a call of a foreign machine again once it is approved
+            waits_for_approval=request.waits_for_approval or request.inner_waits or foreign is not None,
+            agent_id=request.agent_id,
+            mode=request.mode,
+            # the client of the call serves its own user's calls, not those of another machine
+            asker=None if foreign is not None else request.asker,
+            session_owner=request.session_owner,
+        )
+        outcome = await self._services.make_call(nested, parent.notify)
+        parent.has_read_untrusted |= outcome.is_untrusted
+        return outcome.unwrap()
+
+    async def ask_host(
+        self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `agentcore.api.ToolContext.ask_host`."""
+        return await ask_host(self._call, self._services.places, HostQuestion.read(host, request, data, timeout_s))
+
+    @property
+    def todos(self) -> Sequence[Mapping[str, Any]] | None:
+        """The list of things to do of the chat session that the call comes from; None: it comes from none."""
+        chat = self._services.conversation.chat
+        session = None if chat is None else chat.session_of(self._call)
+        return None if session is None else session.todos
+
+    @property
+    def session(self) -> ChatSession:
+        """See `agentcore.api.ToolContext.session`."""
+        session = self._services.conversation.get().session_of(self._call)
+        if session is None:
+            raise no_session()
+        return session
+
+    async def run_agent(
+        self,
+        prompt: str,
+        tools: Sequence[str] | None = None,
+        model: str | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> str:
+        """See `agentcore.api.ToolContext.run_agent`."""
+        self._refuse_if_carried_on()
+        owner = OWNER.set("")  # what an agent begins is the host's
+        try:
+            return await self._services.conversation.get().run_agent(
+                self._call, valid_text(prompt), tools, model, budget
+            )
+        finally:
+            OWNER.reset(owner)
+
+    def _refuse_if_carried_on(self) -> None:
+        """See that an earlier server's call begins nothing new: what its caller and its chat allow ended with that one.
+
+        Raises:
+            ToolError: `interrupted`.
+        """
+        if self._call.is_carried_on:
+            message = (
+                "the server that began this call has ended, so it can begin no other calls: make them in a new one"
+            )
+            raise ToolError("interrupted", message)
+
+    def end_progress(self) -> None:
+        """Tell what is still held back, before the result."""
+        if self._progress is not None:
+            self._progress.tell_held()
+        if self._call.output is not None:
+            self._call.output.tell()
+
+    def _report(self, fraction: float | None, message: str) -> None:
+        if self._progress is None:
+            self._progress = _Progress(self._call, self._services, self._loop)
+        self._progress.report(fraction, message)
+
+    def _tell_log(self, message: str, level: LogLevel) -> None:
+        if self._log is None:
+            self._log = _CallLog(self._call)
+        self._log.tell(message, level)
+
+    def _show(self, piece: str, length: int) -> None:
+        if self._call.output is None:
+            self._call.output = ShownOutput(self._tell_output, self._loop)
+        self._call.output.add(piece, length)
+
+    def _tell_output(self, told: dict[str, Any]) -> None:
+        # whoever has the outcome does not listen any more
+        if not self._call.has_ended:
+            payload = {"callId": self._call.id, **told}
+            # not kept: a client that resumes reads all that there is
+            self._services.events.publish("call.output", payload, session_id=self._call.session_id, kept=False)
+
+
+class _Progress:
+    """Passes on the newest progress, at most every so often, and none of a call that has ended."""
+
+    def __init__(self, call: Call, services: CallServices, loop: asyncio.AbstractEventLoop) -> None:
+        self._call, self._services, self._loop = call, services, loop
+        self._next_at = 0.0
+        self._held: dict[str, Any] | None = None
+
+    def report(self, fraction: float | None, message: str) -> None:
+        progress: dict[str, Any] = {"callId": self._call.id, "message": message}
+        if fraction is not None:
+            progress["fraction"] = fraction
+        is_scheduled, self._held = self._held is not None, progress
+        now = self._loop.time()
+        if now >= self._next_at:
+            self.tell_held()
+        elif not is_scheduled:
+            self._loop.call_at(self._next_at, self.tell_held)
+
+    def tell_held(self) -> None:
+        progress, self._held = self._held, None
+        # whoever has the outcome does not listen any more: what is written now would stand in front of something else
+        if progress is None or self._call.has_ended:
+            return
+        self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
+        self._services.events.publish("call.progress", progress, session_id=self._call.session_id)
+        if self._call.resource is not None:
+            self._services.resources.tell(self._call.resource, "progress", progress)
+        if self._call.notify is not None:
+            self._call.notify("progress", progress)
+
+
+class _CallLog:
+    """Passes on as many messages as a call may have, and none once it has ended.
+
+    Args:
+        call: Whose they are.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._count = call, 0
+
+    def tell(self, message: str, level: LogLevel) -> None:
+        """Pass on one; the last one says that no more follow."""
+        self._count += 1
+        notify = self._call.notify
+        if notify is None or self._call.has_ended or self._count > LOGS_PER_CALL:
+            return
+        if self._count == LOGS_PER_CALL:
+            message, level = f"{LOGS_PER_CALL:,} messages were passed on; what else this call says is not", "warning"
+        told = {"callId": self._call.id, "tool": self._call.request.tool, "level": level, "message": message}
+        notify("log", told)
+
+
+class CallArtifacts:
+    """Implements `agentcore.api.Artifacts` for one call.
+
+    Its own are marked with its session, and of others it reaches those it may.
+    """
+
+    def __init__(self, store: ArtifactStore, call: Call) -> None:
+        self._store, self._call = store, call
+
+    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
+        """See `agentcore.api.Artifacts`."""
+        call = self._call
+        return await self._store.save(
+            data,
+            mime=mime,
+            name=name,
+            session_id=call.session_id,
+            call_id=call.id,
+            is_untrusted=call.is_of_open_world,
+            account=call.artifact_account,
+        )
+
+    async def is_given(self, artifact_id: str) -> bool:
+        """Whether who carries out the call was given an artifact: its arguments name it, or the call has saved it.
+
+        A call that a foreign machine has made is given what that machine was given itself, whatever the arguments name.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        saved_by, call = (await self._store.describe(artifact_id)).call_id, self._call
+        while call.id != saved_by:
+            prepared = call.prepared
+            if prepared is None or artifact_id not in to_json(prepared.given).decode():
+                return False
+            if call.parent is None or call.request.principal.kind != "host":
+                return True
+            call = call.parent
+        return True
+
+    async def load(self, artifact_id: str) -> bytes:
+        """See `agentcore.api.Artifacts`."""
+        await self._find(artifact_id, reads=True)
+        return await self._store.load(artifact_id)
+
+    async def describe(self, artifact_id: str) -> ArtifactLink:
+        """See `agentcore.api.Artifacts`."""
+        found = await self._find(artifact_id)
+        return ArtifactLink(artifact_id, found.mime, found.size_bytes, found.name)
+
+    async def open(self, artifact_id: str) -> OpenFile:
+        """See `agentcore.api.Artifacts`."""
+        await self._find(artifact_id)
+        return await self._store.open_file(artifact_id)
+
+    async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
+        """See `agentcore.api.Artifacts`."""
+        return await self._store.lines(await self._find(artifact_id, reads=True), first, limit, chars)
+
+    async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
+        """See `agentcore.api.Artifacts`."""
+        return await self._store.find_lines(await self._find(artifact_id, reads=True), query, first, limit)
+
+    async def _find(self, artifact_id: str, *, reads: bool = False) -> Artifact:
+        call, artifact = self._call, await self._store.describe(artifact_id)
+        if not (call.is_of_person or artifact.session_id == call.session_id or await self._is_attached(artifact_id)):
+            # as if it were not there: which ids others have is nothing for it to find out
+            raise unknown_artifact(artifact_id)
+        if reads and artifact.is_untrusted:
+            call.has_opened_untrusted = True
+        return artifact
+
+    async def _is_attached(self, artifact_id: str) -> bool:
+        """Whether the person gave it to the session with a message."""
+        return await self._store.is_held(artifact_id, self._call.session_id)

@@ -1,0 +1,111 @@
+"""The errors with which the host itself ends calls."""
+
+from typing import Any
+
+import structlog
+
+from agentcore.api import ResourceUse
+from agentcore.core.calls.call import Call
+from agentcore.core.containment.foreign_error import log_failure, type_name
+from agentcore.core.containment.tool_errors import plain_error
+from agentcore.core.declarations.hosted_names import host_title
+from agentcore.errors import InvalidResultError, ToolError
+from agentcore.secrets import without_known, without_known_inside
+
+log = structlog.get_logger(__name__)
+
+
+class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+    """Cuts a call off that was not done in time.
+
+    Args:
+        limit_s: The time that it had, in seconds.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__()
+        self.limit_s = limit_s
+
+
+class CallGoesOn(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+    """Ends a call here that goes on where its module runs: the next server takes it up, and the record has it open."""
+
+
+class ModuleError(ToolError):
+    """What a module raised to end a call, read at the border into plain values."""
+
+
+def read_error(call: Call, error: ToolError) -> ModuleError:
+    """The error with which a module ended a call, as it can be stored, sent and told.
+
+    Raises:
+        WrongToolError: Its type is no name in snake_case.
+    """
+    if issubclass(type(error), InvalidResultError):
+        log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
+    plain = plain_error(error)
+    untrusted = plain.untrusted or call.is_of_open_world
+    read = ModuleError(plain.type, without_known(plain.message), retryable=plain.retryable, untrusted=untrusted)
+    read.context = without_known_inside(plain.context)
+    return read
+
+
+def defect(call: Call, exc: BaseException) -> ToolError:
+    """What becomes of any other exception: `timeout`, or `internal_error` with its traceback in the log."""
+    if type(exc) is CallTimeout:  # no isinstance: the class that a foreign object names may be a lie, or raise
+        return ToolError(
+            "timeout",
+            f"{call.request.tool} was not done within {exc.limit_s:g} s; give it more with timeout_ms",
+            retryable=True,
+            timeout_ms=int(exc.limit_s * 1000),
+        )
+    log_failure(log, "call_failed", exc, call_id=call.id, tool=call.request.tool)
+    return ToolError(
+        "internal_error",
+        f"{call.request.tool} failed with {type_name(exc)}; the log has the traceback under {call.id}",
+        call_id=call.id,
+    )
+
+
+def unreachable(call: Call, use: ResourceUse, named: str, reason: str = "") -> ToolError:
+    """Others' resources are as if they were not; of the caller's own that are gone, their module may have said why."""
+    message = reason or f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
+    context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
+    # a reason may hold words from outside, such as a page's address
+    return ToolError(use.not_found, message, untrusted=bool(reason), **context)
+
+
+def target_gone(resource_id: str) -> ToolError:
+    """What ends a call that waited for a person while what it was to act on ended."""
+    message = (
+        f"{resource_id!r}, on which this call was to act, ended while the call waited; nothing was done. Look at what"
+        " is there now, and call it again"
+    )
+    return ToolError("resource_not_found", message, resource_id=resource_id)
+
+
+def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
+    """What ends a call that would run on another machine than the one that was looked at, and maybe approved.
+
+    Args:
+        now: The host where it would run; empty: the server.
+        before: The one that was looked at.
+    """
+    message = f"the call would run on {host_title(now)} now, and no longer on {host_title(before)}; send it again"
+    if is_approved:
+        return ToolError("approval_denied", message, host=now)
+    return ToolError("module_stopping", message, retryable=True, host=now)
+
+
+def cancelled() -> ToolError:
+    """Somebody ended the call."""
+    return ToolError("cancelled", "the call was cancelled")
+
+
+def chat_refused(host: str, operation: str) -> ToolError:
+    """The error of a foreign machine that asks for something of a chat which the user has not allowed it."""
+    message = (
+        f"host {host!r} may not use {operation!r}: the user has not allowed it to use chats, their models and agents; "
+        f"`agentcore hosts chats {host} on` asks the user to allow it"
+    )
+    return ToolError("host_not_allowed", message, host=host, operation=operation)

@@ -1,0 +1,132 @@
+"""The part of a long result that a model gets: one end of it or both, what is left out, and the call that gives it."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, takewhile
+from typing import Protocol
+
+from agentcore.api import ArtifactLink, EmbeddedResource, Image, Text, ToolDefinition, ToolResult
+from agentcore.api.definition import Keep
+from agentcore.api.result import ContentBlock
+from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
+from agentcore.core.calls.call import ModelReader
+from agentcore.core.modules.module_record import RegisteredTool
+from agentcore.store.artifacts import split_lines
+
+_SENTENCE_CHARS = 500
+"""Room for the sentence that says what is left out."""
+
+_HEAD_SHARE = {"head": 1.0, "tail": 0.0, "both": 2 / 3}
+
+
+class SaveArtifact(Protocol):
+    """Stores bytes and gives the link, like `Artifacts.save`."""
+
+    async def __call__(self, data: bytes, *, mime: str, name: str) -> ArtifactLink: ...
+
+
+class ArtifactReading:
+    """Says how a model reads what was left out.
+
+    Args:
+        tools: Those that there are for it; among them what gives what is in artifacts, if there is one.
+        reader: The model, which has to be able to call it.
+    """
+
+    def __init__(self, tools: Mapping[str, RegisteredTool], reader: ModelReader) -> None:
+        self._tools, self.reader = tools, reader
+
+    def call(self, artifact_id: str, line: int = 1) -> str:
+        """The call that reads an artifact from a line on: the tool's name and its arguments; empty: there is none."""
+        for tool in self._tools.values():
+            name, arguments = tool.definition.name, tool.definition.artifact_call
+            if arguments is not None and self.reader.may_call(name):
+                return f"{name} {arguments.replace('{id}', artifact_id).replace('{line}', str(line))}"
+        return ""
+
+    def describe(self, link: ArtifactLink) -> str:
+        """One line about an artifact that a result brings along."""
+        call = self.call(link.artifact_id)
+        read = f"; read it with {call}" if call else ""
+        return f"[artifact {link.artifact_id}: {link.name}, {link.mime}, {link.size_bytes:,} bytes{read}]"
+
+
+def model_chars(definition: ToolDefinition, reader: ModelReader) -> int:
+    """What a model gets of the results of a tool, in characters: the least that tool and agent say."""
+    return min((chars for chars in (definition.model_chars, reader.result_chars) if chars), default=MODEL_CHARS)
+
+
+async def model_part(
+    result: ToolResult, encoded_data: bytes, definition: ToolDefinition, save: SaveArtifact, reading: ArtifactReading
+) -> ToolResult:
+    """A result with no more than a model takes; one without content is read as its data.
+
+    Raises:
+        ToolError: `result_too_large`, `disk_full`: the whole cannot be stored.
+    """
+    limit_chars = model_chars(definition, reading.reader)
+    result = _with_short_documents(await _with_small_pictures(result, save), limit_chars)
+    blocks = result.blocks()
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    if not blocks and result.data is not None:
+        texts = [encoded_data.decode()]
+    if sum(map(len, texts)) <= limit_chars:
+        return result
+    whole, mime, name = "\n".join(texts), "text/plain; charset=utf-8", "result.txt"
+    if result.data is not None and whole == encoded_data.decode():
+        # in lines, so that a part of it can be asked for
+        whole = json.dumps(json.loads(encoded_data), indent=1, ensure_ascii=False)
+        mime, name = "application/json", "result.json"
+    link = await save(whole.encode("utf-8", "backslashreplace"), mime=mime, name=name)
+    part = cut(whole, limit_chars, definition.keep, link, reading)
+    others = [block for block in blocks if not isinstance(block, Text)]
+    return dataclasses.replace(result, content=(Text(part), link, *others), truncated=True)
+
+
+def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
+    """A result whose documents are texts like others where all together are too long: then they are cut like those."""
+    blocks = result.blocks()
+    documents = [each for each in blocks if isinstance(each, EmbeddedResource) and isinstance(each.content, str)]
+    texts = [each.text for each in blocks if isinstance(each, Text)]
+    if not documents or sum(len(each.content) for each in documents) + sum(map(len, texts)) <= limit_chars:
+        return result
+    content = [Text(f"{each.uri}\n\n{each.content!s}") if each in documents else each for each in blocks]
+    return dataclasses.replace(result, content=tuple(content))
+
+
+async def _with_small_pictures(result: ToolResult, save: SaveArtifact) -> ToolResult:
+    """A result whose pictures providers take; the others are stored."""
+    blocks = result.blocks()
+    if not any(isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES for block in blocks):
+        return result
+    content: list[ContentBlock] = []
+    for block in blocks:
+        if isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES:
+            link = await save(block.data, mime=block.mime, name=f"image.{block.mime.rpartition('/')[2]}")
+            content += [Text(f"[a picture of {len(block.data):,} bytes, which is too large to be shown]"), link]
+        else:
+            content.append(block)
+    return dataclasses.replace(result, content=tuple(content), truncated=True)
+
+
+def cut(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:
+    """The part of a stored text that a model gets, in whole lines, with a sentence where the rest was."""
+    lines = split_lines(whole)
+    room = limit_chars - _SENTENCE_CHARS
+    first = _fitting(lines, int(room * _HEAD_SHARE[keep]))
+    head = "".join(lines[:first])
+    last = len(lines) - (0 if keep == "head" else _fitting(lines[:first:-1], room - len(head)))
+    missing = sum(map(len, lines[first:last]))
+    call = reading.call(link.artifact_id, first + 1)
+    rest = f"read on with {call}" if call else "no tool here reads it, so ask for less"
+    sentence = (
+        f"[left out: lines {first + 1:,} to {last:,} of {len(lines):,}, {missing:,} characters; "
+        f"the whole is artifact {link.artifact_id}: {rest}]"
+    )
+    return "\n".join(part for part in (head.removesuffix("\n"), sentence, "".join(lines[last:])) if part)
+
+
+def _fitting(lines: Sequence[str], room: int) -> int:
+    """How many of the lines, from the first on, fit."""
+    return sum(1 for _ in takewhile(lambda size: size <= room, accumulate(map(len, lines))))

@@ -1,0 +1,269 @@
+"""Whether a call may run: the policy says so, or a person who is asked about exactly this call, once."""
+
+import asyncio
+import os
+import time
+from typing import Any
+
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.core.approvals.pending import PendingApproval
+from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.approvals.request import ApprovalRequest, Approver, Verdict
+from agentcore.core.calls.call import Call, CallRequest, PreparedCall, Ruling, paused
+from agentcore.core.calls.errors import on_other_host, target_gone
+from agentcore.core.calls.prepare import Preparation
+from agentcore.core.declarations.hosted_names import pool_of
+from agentcore.core.policy.approval_policy import OWN_CALL, ApprovalPolicy
+from agentcore.core.policy.authority import Decision, is_looser
+from agentcore.core.policy.offers import offers_for
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.net.url_pattern import host_of
+
+
+class Permission:
+    """Lets calls pass that may run, and brings the others before a person."""
+
+    def __init__(
+        self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
+    ) -> None:
+        self._policy, self._approvals, self._preparation = policy, approvals, preparation
+        self._workspace = workspace
+
+    async def permit(self, call: Call, prepared: PreparedCall) -> PreparedCall:
+        """Let a call pass, or not; `call.ruling` says by whose word.
+
+        Returns:
+            The call as it may run: the person who approved it may have edited its arguments.
+        Raises:
+            ToolError: `approval_required`, `approval_denied`.
+        """
+        policy = self._policy
+        # noted before anything is awaited: where the policy changes meanwhile, the call is decided on again
+        version = policy.version
+        # what a person was asked about is theirs to decide, whatever has been allowed since
+        is_asked = call.request.call_id is not None
+        if not is_asked and policy.lets_own_call_pass(call.request.principal, prepared.preview):
+            call.ruling = Ruling(OWN_CALL, OWN_CALL.by, version)
+            call.report_decision(asks=False)
+            return prepared
+        facts = await self.facts_of(call, prepared)
+        decision = policy.decide(facts)
+        if decision.kind == "allow" and not is_asked:
+            call.ruling = Ruling(decision, decision.by, version)
+            call.report_decision(asks=False)
+            return prepared
+        call.ruling = Ruling(decision, "", version)
+        if decision.kind == "ask" and not policy.looks_at_paths:
+            # they say what may be offered along with it
+            facts = await self.facts_of(call, prepared, with_paths=True)
+        if decision.kind == "deny":
+            raise refused(decision)
+        if not is_asked:
+            call.report_decision(asks=True)
+        with paused(call.parent):
+            shown = await self._ask_person(call, prepared, facts, call.ruling)
+        if shown.changes:
+            # what was approved is the call as it is now, not as it was when it began to wait
+            prepared = await self._preparation.prepare(call)
+        return prepared if shown.arguments_digest == prepared.digest else self._as_edited(call, prepared, shown)
+
+    async def decide_again(self, call: Call, prepared: PreparedCall, ruling: Ruling) -> None:
+        """Hold a call against the policy as it is now; nothing is looked at where that is still the same.
+
+        Raises:
+            ToolError: `approval_denied`.
+        """
+        if ruling.policy_version == self._policy.version:
+            return
+        decision = self._policy.decide(await self.facts_of(call, prepared))
+        if decision.kind == "deny":
+            raise refused(decision)
+        if decision.kind == "ask" and ruling.approval is None:
+            raise ToolError(
+                "approval_denied",
+                f"what is allowed changed while the call waited for its turn ({decision.reason}); send it again",
+                retryable=True,
+            )
+
+    async def note_source(self, call: Call) -> None:
+        """Remember that a model reads what nobody vouches for; what a person's own call reads, no model does."""
+        if call.is_of_person:
+            return
+        preview = None if call.prepared is None else call.prepared.preview
+        hosts = {host for url in (preview.urls if preview else ()) if (host := host_of(url))}
+        for name in sorted(hosts) or [call.request.tool]:
+            await self._policy.note_source(call.session_id, name)
+
+    async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
+        """What the policy looks at; `with_paths`: where paths in arguments lead, too, though no rule looks at them."""
+        named: tuple[str, ...] = ()
+        # where there is a preview, that says which paths they are
+        if (with_paths or self._policy.looks_at_paths) and (prepared.preview is None or prepared.preview.failure):
+            texts = _path_texts(prepared.arguments)
+            if prepared.tool.module.host:
+                named, texts = tuple(texts), []  # where they lead on another machine, only that could say
+            named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else named
+        request, placed = call.request, prepared.tool.module.placed
+        return CallFacts(
+            request.principal,
+            prepared.tool.definition,
+            prepared.arguments,
+            prepared.preview,
+            call.session_id,
+            request.agent_id,
+            self._mode_of(request),
+            named,
+            pool_of(prepared.tool.module.host),  # what is said of a pool is said of all that is in it
+            () if placed is None else tuple(placed.roots),
+            _on_behalf_of(call),
+        )
+
+    def _mode_of(self, request: CallRequest) -> ApprovalMode:
+        """The mode of a call; what a chat may do without asking, a foreign machine that works for it may not."""
+        mode, general = request.mode or self._policy.mode, self._policy.mode
+        return general if request.principal.kind == "host" and is_looser(mode, general) else mode
+
+    # -- asking a person -------------------------------------------------------------------------------------------
+
+    async def _ask_person(
+        self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: Ruling
+    ) -> ApprovalRequest:
+        """Have a person decide on exactly this call; return what was approved, and only when it was."""
+        approver, request = self._approvals.approver, call.request
+        pending = self._approvals.find(call.id)
+        if pending is None:
+            # who stays with the call is gone when this process is
+            is_kept = not (request.waits_for_approval or approver)
+            question = self._question(call, prepared, facts, ruling.decision)
+            pending = await self._approvals.put(question, is_kept=is_kept)
+        elif pending.request.host != prepared.tool.module.host:
+            raise on_other_host(prepared.tool.module.host, pending.request.host, is_approved=True)
+        elif not pending.is_for(prepared.digest, prepared.tool.definition, call.session_id):
+            raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
+        elif not _has_its_target(pending, prepared):
+            gone = target_gone(str(pending.request.resource_id))
+            await pending.withdraw(gone.message)  # nobody is to be asked about what cannot run
+            raise gone
+        if approver is not None:
+            await self._ask_at_terminal(approver, pending)
+        elif request.waits_for_approval:
+            await self._wait_for_person(call, pending)
+        # used up before anything else: a second call with this id finds nothing that would let it run
+        verdict = pending.use()
+        if verdict is None:
+            raise _unanswered(pending)
+        call.ruling = ruling._replace(decided_by=verdict.by, approval=pending)
+        if not verdict.approved:
+            raise _rejected(verdict)
+        return pending.request
+
+    async def _ask_at_terminal(self, approver: Approver, pending: PendingApproval) -> None:
+        """Ask until the person has decided on the call as it is."""
+        while pending.verdict is None:
+            try:
+                await self._approvals.decide(pending.request.call_id, await approver(pending.request))
+            except ToolError as exc:
+                if exc.type != "approval_changed":
+                    raise
+
+    async def _wait_for_person(self, call: Call, pending: PendingApproval) -> None:
+        if call.notify is not None:
+            request = pending.request
+            call.notify("approval", {"callId": call.id, "expiresAt": None, "reason": request.reason})
+        try:
+            await pending.wait()
+        except asyncio.CancelledError:
+            await pending.withdraw()
+            raise
+
+    def _question(self, call: Call, prepared: PreparedCall, facts: CallFacts, decision: Decision) -> ApprovalRequest:
+        return ApprovalRequest(
+            call_id=call.id,
+            session_id=call.session_id,
+            principal=call.request.principal,
+            definition=prepared.tool.definition,
+            arguments=prepared.given,
+            arguments_digest=prepared.digest,
+            reason=decision.reason,
+            preview=prepared.preview,
+            requested_at_ms=time.time_ns() // 1_000_000,
+            rule=decision.by,
+            untrusted_source=decision.untrusted_source,
+            offers=offers_for(facts, decision, self._policy.roots),
+            agent_id=facts.agent_id,
+            mode=facts.mode,
+            resource_id=prepared.resource.resource_id if prepared.resource else None,
+            host=prepared.tool.module.host,
+            account=call.account,
+        )
+
+    def _as_edited(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
+        """The call with the arguments as the person who approved it has edited them."""
+        edited = self._preparation.replace_arguments(call, prepared, shown.arguments)
+        call.prepared = edited = edited._replace(preview=shown.preview)
+        assert call.ruling is not None  # noqa: S101 - a person has just decided
+        call.ruling = call.ruling._replace(policy_version=None)  # what the policy decided was about other arguments
+        return edited
+
+
+def _has_its_target(pending: PendingApproval, prepared: PreparedCall) -> bool:
+    """Whether a call that waits would act on what was shown; what a person has edited is looked at when it runs."""
+    shown = pending.request
+    if shown.resource_id is None or shown.arguments_digest != pending.asked_digest:
+        return True
+    return prepared.resource is not None and prepared.resource.resource_id == shown.resource_id
+
+
+def _on_behalf_of(call: Call) -> str:
+    """The kind of principal that a foreign machine works for; empty: no foreign machine makes the call."""
+    if call.request.principal.kind != "host":
+        return ""
+    callers = (each.request.principal.kind for each in call.ancestors())
+    return next((kind for kind in callers if kind != "host"), "")
+
+
+def _unanswered(pending: PendingApproval) -> ToolError:
+    if pending.withdrawn_because:
+        return ToolError("approval_denied", pending.withdrawn_because)
+    if not pending.is_waiting:
+        return ToolError("approval_expired", "what was decided has expired; send the call again without call_id")
+    request = pending.request
+    return ToolError(
+        "approval_required",
+        f"this call needs a person's approval ({request.reason}); send the same body again with call_id once given",
+        retryable=True,
+        callId=request.call_id,
+        expiresAt=None,
+    )
+
+
+def _rejected(verdict: Verdict) -> ToolError:
+    if verdict.reason:
+        message = f"a person rejected this call: {verdict.reason}"
+        return ToolError("approval_denied", message, by=verdict.by, reason=verdict.reason)
+    return ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
+
+
+def refused(decision: Decision) -> ToolError:
+    """The error of a call that the policy refuses."""
+    return ToolError("approval_denied", f"the policy refuses this call: {decision.reason}", rule=decision.by)
+
+
+def _path_texts(arguments: dict[str, Any]) -> list[str]:
+    paths = arguments.get("paths")
+    found = [arguments.get("path"), *(paths if isinstance(paths, list | tuple) else ())]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _follow(workspace: Workspace, texts: list[str]) -> tuple[str, ...]:
+    return tuple(_real_path(workspace, text) for text in texts)
+
+
+def _real_path(workspace: Workspace, text: str) -> str:
+    try:
+        return workspace.real_path(workspace.locate(text))
+    except ToolError:
+        # it is none of the workspace's; the tool may take it for one of another place
+        return os.path.realpath(os.path.join(workspace.roots[0], text.replace("\0", "")))  # noqa: PTH118

@@ -1,0 +1,139 @@
+"""What a tool says that a call would do, read into plain values: a person's decision rests on it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import structlog
+
+from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect, ToolDefinition
+from agentcore.bounds import PREVIEW_CHARS, PREVIEW_ENTRIES, PREVIEW_SECONDS
+from agentcore.core.calls.call import Call, PreparedCall
+from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.errors import read_error
+from agentcore.core.calls.preview_turns import PreviewTurn, PreviewTurns
+from agentcore.core.containment.containment import run_contained
+from agentcore.core.containment.foreign_error import log_failure, type_name
+from agentcore.core.containment.previewing import previewing
+from agentcore.errors import ToolError
+
+log = structlog.get_logger(__name__)
+
+
+async def preview_call(
+    call: Call, prepared: PreparedCall, context: CallContext, turns: PreviewTurns
+) -> CallPreview | None:
+    """What the tool says that the call would do; None: it has no preview. One that fails means asking a person.
+
+    Args:
+        context: Of the preview alone. However the preview ends, `is_cancelled` of it is true afterwards: a thread
+            cannot be ended from outside, and looks there.
+        turns: Those of all callers.
+    Raises:
+        ToolError: The call cannot run.
+    """
+    definition = prepared.tool.definition
+    module = prepared.tool.module
+    if definition.preview is None:
+        return None
+    turn = await turns.wait_for_turn(call.account)
+    making = _made(definition.preview, context, prepared.arguments, turn, may_be_none=module.placed is not None)
+    try:
+        preview = await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
+    except ToolError as exc:
+        raise read_error(call, exc) from exc  # the call cannot run, and is not asked about
+    except asyncio.CancelledError:
+        raise
+    except TimeoutError as exc:
+        log_failure(log, "preview_failed", exc, call_id=call.id, tool=definition.name)
+        return CallPreview(failure="timed_out")
+    except BaseException as exc:  # noqa: BLE001 - the border between host and module
+        log_failure(log, "preview_failed", exc, call_id=call.id, tool=definition.name)
+        return CallPreview(failure="failed")
+    finally:
+        context.end_preview()
+        turn.end_preview()
+    return preview if preview is None or not module.is_foreign else _only_raising(preview, definition)
+
+
+def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPreview:
+    """The preview of a stranger's tool: it can add to the effects that a user has accepted, and take none away."""
+    exact = preview.effects
+    effects = None if exact is None else (exact - SESSION_ONLY) | definition.effects
+    # how its commands are held, only the server itself can say
+    return replace(preview, effects=effects, is_sandboxed=False)
+
+
+def touched(preview: CallPreview) -> tuple[object, ...]:
+    """What an approval of a call rests on: a call that would touch something else is another one."""
+    what = preview.effects, preview.paths, preview.cwd, preview.urls
+    return *what, preview.is_protected, preview.is_sandboxed, preview.caution, preview.failure
+
+
+async def _made(
+    preview: Callable[..., Any],
+    context: CallContext,
+    arguments: dict[str, Any],
+    turn: PreviewTurn,
+    *,
+    may_be_none: bool,
+) -> CallPreview | None:
+    with previewing():
+        if asyncio.iscoroutinefunction(preview):
+            found = await preview(context, arguments)
+            # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
+            return None if found is None and may_be_none else _plain(found)
+        made = await turn.run_in_thread(lambda: preview(context, arguments))
+        return _plain(await made if asyncio.iscoroutine(made) else made)
+
+
+def _plain(made: Any) -> CallPreview:
+    """The preview as plain values: a person's decision rests on it, so nothing of it may be another one later.
+
+    Raises:
+        TypeError: It is no `CallPreview`, a field holds something else than declared, or it is too large.
+    """
+    if not issubclass(type(made), CallPreview):
+        raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
+    effects = None if made.effects is None else frozenset(_texts(made.effects, "effects"))
+    if effects is not None and not (effects and effects <= EFFECTS):
+        raise TypeError(f"effects of a CallPreview must be some of {sorted(EFFECTS)}, not {sorted(effects)}")
+    if effects is not None and effects > SESSION_ONLY:
+        raise TypeError(f"the effect 'session' of a CallPreview stands alone, not in {sorted(effects)}")
+    preview = CallPreview(
+        effects=cast("frozenset[Effect] | None", effects),
+        paths=_texts(made.paths, "paths"),
+        cwd=None if made.cwd is None else _text(made.cwd, "cwd"),
+        urls=_texts(made.urls, "urls"),
+        diff=None if made.diff is None else _text(made.diff, "diff"),
+        words=_text(made.words, "words"),
+        is_protected=_flag(made.is_protected, "is_protected"),
+        is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
+        caution=_text(made.caution, "caution"),
+    )
+    size = sum(map(len, (*preview.paths, *preview.urls, preview.cwd or "", preview.diff or "")))
+    size += len(preview.words) + len(preview.caution)
+    if size > PREVIEW_CHARS:
+        raise TypeError(f"a CallPreview must have at most {PREVIEW_CHARS:,} characters, not {size:,}")
+    return preview
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    if not issubclass(type(value), tuple | list | frozenset | set):
+        raise TypeError(f"{name} of a CallPreview must be a tuple of texts, not {type_name(value)}")
+    if len(value) > PREVIEW_ENTRIES:
+        raise TypeError(f"{name} of a CallPreview must be at most {PREVIEW_ENTRIES:,} texts, not {len(value):,}")
+    return tuple([_text(one, name) for one in value])
+
+
+def _text(value: Any, name: str) -> str:
+    if not issubclass(type(value), str):
+        raise TypeError(f"{name} of a CallPreview must be text, not {type_name(value)}")
+    return value if type(value) is str else str.__str__(value)
+
+
+def _flag(value: Any, name: str) -> bool:
+    if type(value) is not bool:
+        raise TypeError(f"{name} of a CallPreview must be True or False, not {type_name(value)}")
+    return value

@@ -1,0 +1,107 @@
+"""Questions of a call to a person: over the client that made it, else in the chat that it belongs to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from agentcore.core.calls.call import Asker, Call
+from agentcore.core.calls.conversation import Conversation, Inquiry, Reply, declined
+from agentcore.core.calls.forms import FormField, read_answers, read_form
+from agentcore.core.declarations.hosted_names import host_title
+from agentcore.errors import ToolError
+
+URL_CHARS = 2048
+
+_TRIES = 3
+"""How often a person is asked for the same thing before that counts as no answer."""
+
+
+class Questions:
+    """Asks for one call.
+
+    Args:
+        call: Whose questions they are.
+        chat: The chat of the host, if it has one.
+        asker: The client of the call, if the call came by one.
+    """
+
+    def __init__(self, call: Call, chat: Conversation | None, asker: Asker | None) -> None:
+        self._call, self._chat, self._asker = call, chat, asker
+
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+        """One answer in words.
+
+        Raises:
+            ToolError: `no_person`, `declined`.
+        """
+        if self._asker is not None:
+            return await self._asker.ask(self._marked(question), options, timeout_s)
+        return (await self._put(Inquiry(question, timeout_s, options=options))).text
+
+    async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """A form, filled in.
+
+        Raises:
+            ToolError: `no_person`: also where what was filled in is wrong again and again; `declined`.
+            TypeError: The schema is none of a form.
+        """
+        fields, told = read_form(schema), question
+        for _ in range(_TRIES):
+            try:
+                return read_answers(fields, await self._content(told, schema, fields, timeout_s))
+            except ValueError as exc:
+                told, fault = f"{question}\n\n{exc}", str(exc)
+        raise ToolError("no_person", f"the answer is none that was asked for ({fault}): {question!r}")
+
+    async def open_address(self, question: str, url: str, timeout_s: float) -> None:
+        """Have the person open an address, and say that they have done there what it is for.
+
+        Raises:
+            ToolError: `no_person`, `declined`.
+            ValueError: It is no address of a page.
+        """
+        check_address(url)
+        if self._asker is not None:
+            await self._asker.open_address(self._marked(question), url, timeout_s)
+        else:
+            await self._put(Inquiry(question, timeout_s, "address", url=url))
+
+    async def allow_sample(self, prompt: str, timeout_s: float) -> None:
+        """Show the person what the session's model would be told, and wait for their leave.
+
+        Raises:
+            ToolError: `no_person`, `declined`.
+        """
+        await self._put(Inquiry(prompt, timeout_s, "sample"))
+
+    async def _content(
+        self, question: str, schema: Mapping[str, Any], fields: Sequence[FormField], timeout_s: float
+    ) -> Mapping[str, Any]:
+        if self._asker is not None:
+            return await self._asker.fill_in(self._marked(question), schema, timeout_s)
+        return (await self._put(Inquiry(question, timeout_s, "form", fields=fields))).content or {}
+
+    def _marked(self, question: str) -> str:
+        """A question for a client, which shows no more than its text: with the host that asks."""
+        host = self._call.asking_host
+        return f"[{host_title(host)} asks] {question}" if host else question
+
+    async def _put(self, inquiry: Inquiry) -> Reply:
+        if self._chat is None:
+            raise ToolError("no_person", f"nobody can be asked here: {inquiry.text!r}")
+        reply = await self._chat.ask(self._call, inquiry)
+        if reply.is_declined:
+            raise declined(inquiry.text)
+        return reply
+
+
+def check_address(url: str) -> None:
+    """See that a person's browser opens an address as a page, and that they see which.
+
+    Raises:
+        ValueError: It is none.
+    """
+    parts = urlsplit(url)
+    is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= URL_CHARS
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or not is_plain:
+        raise ValueError(f"ask: url must be a plain http or https address without a name or password, not {url!r:.200}")

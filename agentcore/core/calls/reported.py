@@ -1,0 +1,110 @@
+"""What a call reports of its work, read strictly: progress, messages, output."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import Any, get_args
+
+from agentcore.api import LogLevel
+from agentcore.bounds import (
+    LOG_CHARS,
+    OUTPUT_EVENT_CHARS,
+    OUTPUT_INTERVAL_SECONDS,
+    OUTPUT_KEPT_CHARS,
+    PROGRESS_CHARS,
+)
+from agentcore.core.containment.foreign_error import type_name
+from agentcore.core.containment.plain_values import plain_text
+
+_LEVELS = frozenset(get_args(LogLevel))
+
+
+def read_log(message: Any, level: Any) -> str:
+    """A message as it is passed on.
+
+    Raises:
+        TypeError: It is no text.
+        ValueError: There is no such level.
+    """
+    if not issubclass(type(message), str):
+        raise TypeError(f"log: message must be text, not {type_name(message)}")
+    if type(level) is not str or level not in _LEVELS:
+        raise ValueError(f"log: level must be one of {', '.join(get_args(LogLevel))}")
+    text = message if type(message) is str else str.__str__(message)
+    return plain_text(text[:LOG_CHARS])
+
+
+def read_fraction(fraction: Any) -> float | None:
+    """How much of a call is done: a number from 0 to 1, or None.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if fraction is None:
+        return None
+    if not issubclass(type(fraction), int | float):
+        raise TypeError(f"progress: fraction must be a number from 0 to 1 or None, not {type_name(fraction)}")
+    number = float(fraction)
+    return None if math.isnan(number) else min(max(number, 0.0), 1.0)
+
+
+def read_message(message: Any) -> str:
+    """What a call says of its progress, bounded.
+
+    Raises:
+        TypeError: It is no text.
+    """
+    if not issubclass(type(message), str):
+        raise TypeError(f"progress: message must be text, not {type_name(message)}")
+    text = message if type(message) is str else str.__str__(message)
+    return plain_text(text[:PROGRESS_CHARS])
+
+
+def read_output(text: Any) -> str:
+    """The end of what a call has written.
+
+    Raises:
+        TypeError: It is no text.
+    """
+    if not issubclass(type(text), str):
+        raise TypeError(f"show_output: what was written must be text, not {type_name(text)}")
+    return plain_text(text[-OUTPUT_KEPT_CHARS:])
+
+
+class ShownOutput:
+    """Keeps the end of what a call has written, and tells of what is new at most every so often.
+
+    Args:
+        publish: Tells everybody `{text, end}`.
+        loop: Whose clock it goes by.
+    """
+
+    def __init__(self, publish: Callable[[dict[str, Any]], None], loop: asyncio.AbstractEventLoop) -> None:
+        self._publish, self._loop = publish, loop
+        self._text, self._end, self._told = "", 0, 0
+        self._next_at = 0.0
+        self._is_scheduled = False
+
+    def add(self, text: str, length: int) -> None:
+        """Take the end of what came, and how many characters that were."""
+        self._text = (self._text + text)[-OUTPUT_KEPT_CHARS:]
+        self._end += length
+        if self._loop.time() >= self._next_at:
+            self.tell()
+        elif not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_at(self._next_at, self.tell)
+
+    def tell(self) -> None:
+        """Tell of what nobody was told of yet."""
+        self._is_scheduled = False
+        new = min(self._end - self._told, OUTPUT_EVENT_CHARS)  # within what is kept
+        if new == 0:
+            return
+        self._told = self._end
+        self._next_at = self._loop.time() + OUTPUT_INTERVAL_SECONDS
+        self._publish({"text": self._text[-new:], "end": self._end})
+
+    def to_json(self) -> dict[str, Any]:
+        """`{text, end}`: its last characters, and how many came in all."""
+        return {"text": self._text, "end": self._end}

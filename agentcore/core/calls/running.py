@@ -1,0 +1,198 @@
+"""The last steps of a call that may run: its turn, a last look, the record, the module, and what that gave."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agentcore.api import ArtifactLink, ToolResult
+from agentcore.config.app_json import LimitsConfig
+from agentcore.core.approvals.request import ApprovalRequest
+from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
+from agentcore.core.calls.context import CallContext, CallServices
+from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
+from agentcore.core.calls.model_part import ArtifactReading, model_part
+from agentcore.core.calls.permission import Permission
+from agentcore.core.calls.prepare import Preparation
+from agentcore.core.calls.preview import touched
+from agentcore.core.calls.results import cap, fits, to_result
+from agentcore.core.calls.settling import row_of
+from agentcore.core.containment.ownership import CALL, OWNER
+from agentcore.core.modules.tool_registry import ToolRegistry
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+
+_Made = tuple[ToolResult, bytes]
+
+CarryOn = Callable[[CallContext], Awaitable[ToolResult]]
+"""Waits for the end of a call where its module runs."""
+
+
+class Execution:
+    """Runs calls that were prepared and permitted."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        preparation: Preparation,
+        permission: Permission,
+        services: CallServices,
+        limits: LimitsConfig,
+    ) -> None:
+        self._registry, self._preparation, self._permission = registry, preparation, permission
+        self._services, self._limits = services, limits
+
+    async def run(self, call: Call, prepared: PreparedCall) -> CallOutcome:
+        """Wait for the turn of the call, and run it.
+
+        Raises:
+            ToolError: Why it did not run, or what the module ended it with.
+        """
+        self._set_deadline(call, prepared)
+        use, resource, resources = prepared.tool.definition.resource, prepared.resource, self._services.resources
+        if resource is None:
+            return await self._enter(call, prepared)
+        resources.begin(resource)
+        await resources.indexes.save()
+        # a call that is made from inside the turn of its resource would wait for itself
+        if use is None or use.skip_queue or call.is_inside_turn_of(resource):
+            return await self._enter(call, prepared)
+        async with resources.turn(resource.resource_id):
+            return await self._enter(call, prepared)
+
+    def _set_deadline(self, call: Call, prepared: PreparedCall) -> None:
+        """Start the one deadline that covers queue and execution, but not the waiting for a person."""
+        wanted_ms = call.request.timeout_ms
+        limit_s = prepared.tool.definition.timeout_s if wanted_ms is None else wanted_ms / 1000
+        limit_s = min(limit_s, self._limits.call_timeout_max)
+        call.deadline = asyncio.get_running_loop().time() + limit_s
+        if call.parent is not None and call.parent.deadline:
+            call.deadline = min(call.deadline, call.parent.deadline)
+        assert call.work is not None  # noqa: S101 - this runs inside of it
+        call.work.cut_at(call.deadline, CallTimeout(limit_s))
+
+    async def _enter(self, call: Call, prepared: PreparedCall) -> CallOutcome:
+        """Look once more, at the last moment, whether the call may run, and run it.
+
+        The turn may have been long: meanwhile modules, rules, arguments and files may have become others.
+        """
+        ruling, definition = call.ruling, prepared.tool.definition
+        assert ruling is not None  # noqa: S101 - it was permitted
+        now = await self._preparation.tool_now(call, prepared)
+        if now.module.host != prepared.tool.module.host:
+            is_approved = ruling.approval is not None
+            raise on_other_host(now.module.host, prepared.tool.module.host, is_approved=is_approved)
+        if not now.does_the_same_as(prepared.tool):
+            raise ToolError("module_stopping", f"tool {definition.name!r} changed meanwhile; try again", retryable=True)
+        await self._permission.decide_again(call, prepared, ruling)
+        if ruling.approval is not None:
+            # after the policy, and the last thing that is awaited before the record: nothing changes behind its back
+            prepared = await self._check_again(call, prepared, ruling.approval.request)
+        if definition.annotations.open_world:
+            # before it runs: what comes back may be read while the call still goes on
+            await self._permission.note_source(call)
+        # noted before the module is entered: from here on an approval is used up, and a crash leaves a trace
+        call.row, record = row_of(call, "executing"), self._services.store.record
+        placed = prepared.tool.module.placed
+        if ruling.approval is None and (placed is None or not placed.outlives):
+            record.begin(call.row)
+        elif ruling.approval is None:
+            # committed, for the call may go on without this server, and the next one knows it by the record alone
+            await record.begin_committed(call.row, is_durable=False)
+        else:
+            # committed, or it could run twice; and one that outlives this process could be sent again after a power
+            # cut, so that its beginning has to be on the disk as well
+            await record.begin_committed(call.row, is_durable=ruling.approval.is_kept)
+        return await self._execute(call, prepared)
+
+    async def _check_again(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
+        """See that what runs now is what the person approved: arguments, resource, and what they would touch."""
+        # checked once more too: the tool gets values that were read from just what was approved
+        if hashlib.sha256(to_json(prepared.given)).hexdigest() != shown.arguments_digest:
+            raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
+        if (prepared.resource and prepared.resource.resource_id) != shown.resource_id:
+            raise ToolError("approval_denied", "the call would act on something else than was approved; send it again")
+        call.prepared = prepared = prepared._replace(arguments=prepared.tool.validate(prepared.given))
+        if shown.preview is None:
+            return prepared
+        preview = await self._preparation.preview(call, prepared)
+        if preview is None or touched(preview) != touched(shown.preview):
+            raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
+        return prepared
+
+    async def carry_on(self, call: Call, prepared: PreparedCall, end: CarryOn) -> CallOutcome:
+        """See a call through that an earlier server began, and that goes on where its module runs.
+
+        Args:
+            end: Waits for its end there; gets what the call may ask of this server.
+        Raises:
+            ToolError: What ends it.
+        """
+        context = CallContext(call, self._services)
+        prepared.tool.module.calls.add(call.id)
+        try:
+            made = to_result(await end(context))
+            if prepared.tool.check_result is not None:
+                prepared.tool.check_result(made[1], made[0].untrusted)
+        except ToolError as exc:
+            raise read_error(call, exc) from exc
+        finally:
+            context.end_progress()
+        return await self._finished(call, prepared, context, *made)
+
+    async def _execute(self, call: Call, prepared: PreparedCall) -> CallOutcome:
+        tool, module, name = prepared.tool, prepared.tool.module, prepared.tool.definition.name
+        self._services.events.publish(
+            "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
+        )
+        # before the module is entered: whoever stops it from now on ends this call first
+        module.calls.add(call.id)
+        impl = module.hooks["execute_tool_call"]
+        context = CallContext(call, self._services)
+        values = {"ctx": context, "tool_name": name, "args": prepared.arguments}
+        arguments = [values[key] for key in impl.argnames]
+        OWNER.set(module.name)
+        CALL.set(call.id)
+        try:
+            if module.executes_async:
+                result, encoded = to_result(await impl.function(*arguments))
+            else:
+                made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
+                result, encoded = made if isinstance(made, tuple) else to_result(await made)
+            if tool.check_result is not None:
+                tool.check_result(encoded, result.untrusted)
+        except ToolError as exc:
+            raise read_error(call, exc) from exc
+        finally:
+            context.end_progress()
+        return await self._finished(call, prepared, context, result, encoded)
+
+    async def _finished(
+        self, call: Call, prepared: PreparedCall, context: CallContext, result: ToolResult, encoded: bytes
+    ) -> CallOutcome:
+        """What a module gave, as the caller gets it: the part that a model reads, nothing over its bounds."""
+        tool = prepared.tool
+        if result.untrusted or call.has_opened_untrusted:
+            await self._permission.note_source(call)
+        if (reader := call.request.reader) is not None:
+            reading = ArtifactReading(self._registry.tools_at(call.host), reader)
+            result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
+        limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
+        if not fits(result, encoded, limit_bytes):
+            result = await cap(result, encoded, limit_bytes, context.artifacts)
+        is_untrusted = result.untrusted or call.is_of_open_world
+        if result.untrusted and not call.is_of_open_world and any(isinstance(b, ArtifactLink) for b in result.blocks()):
+            await self._services.store.artifacts.mark_untrusted(call.id)
+        return CallOutcome(
+            call.id,
+            result=result,
+            encoded_data=encoded,
+            is_untrusted=is_untrusted,
+            artifact_account=call.artifact_account,
+        )
+
+
+def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> _Made | Awaitable[Any]:
+    """Run a sync implementation, and read what it gives in the same thread; a coroutine is for the event loop."""
+    returned = function(*arguments)
+    return returned if asyncio.iscoroutine(returned) else to_result(returned)

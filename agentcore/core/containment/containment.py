@@ -1,0 +1,175 @@
+"""Running somebody else's coroutine so that nothing it does can hold or end the host."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Generic, TypeVar
+
+import structlog
+
+from agentcore.bounds import CANCEL_GRACE_SECONDS
+from agentcore.core.containment.foreign_error import reason_of, traceback_of
+from agentcore.core.containment.ownership import OWNER
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+_abandoned: set[asyncio.Task[Any]] = set()
+
+
+class ModuleExit(Exception):  # noqa: N818 - it says what happened
+    """A module raised SystemExit, CancelledError or the like of its own accord; the message says what."""
+
+
+class Contained(Generic[T]):
+    """A coroutine in a task of its own that can be cut off, even when it refuses to be cancelled.
+
+    Whoever makes one awaits `wait()`. `cut(error)` makes that raise `error` at once or, when the task cleans up
+    first, within the grace; a task that goes on after that is abandoned and logged, and nobody waits for it.
+
+    Args:
+        owner: The module whose code it is, and whose is what begins from there; empty: as where it is made.
+    """
+
+    __slots__ = ("_cut", "_late", "_owner", "_pauses", "_timer", "_waiter", "task")
+
+    def __init__(self, work: Coroutine[Any, Any, T], name: str, owner: str = "") -> None:
+        loop = asyncio.get_running_loop()
+        self._owner = owner
+        self._cut: BaseException | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._late: BaseException | None = None
+        self._pauses = 0
+        self._waiter: asyncio.Future[None] = loop.create_future()
+        # in no TaskGroup, which waits for tasks that refuse to be cancelled: `wait` ends this one, or abandons it
+        self.task: asyncio.Task[T] = loop.create_task(self._without_exit(work), name=name)
+
+    def cut_at(self, when: float, error: BaseException) -> None:
+        """Cut the task off at a time of the event loop's clock; a later call replaces the time."""
+        self.keep()
+        self._late = error
+        if not self._pauses:
+            self._timer = asyncio.get_running_loop().call_at(when, self.cut, error)
+
+    def pause(self) -> None:
+        """Stop the clock of `cut_at`, until `go_on` was called as often."""
+        self._pauses += 1
+        self.keep()
+
+    def go_on(self, when: float) -> None:
+        """Let the clock go on, to another time than before."""
+        self._pauses -= 1
+        if not self._pauses and self._late is not None:
+            self.cut_at(when, self._late)
+
+    def keep(self) -> None:
+        """Forget the time set by `cut_at`."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def cut(self, error: BaseException) -> None:
+        """End the task; `wait` raises `error`. The first cut counts, a task that is done stays as it is."""
+        if self._cut is None and not self.task.done():
+            self._cut = error
+            self._wake()
+
+    async def wait(self) -> T:
+        """The coroutine's result.
+
+        Raises:
+            BaseException: What the coroutine raised, or the error of `cut`.
+            ModuleExit: It tried to end the process.
+        """
+        try:
+            await self._waiter
+        except asyncio.CancelledError:
+            self.task.cancel()
+            await self._let_go()
+            raise
+        finally:
+            self.keep()
+        if self._cut is None:
+            if self.task.cancelled():
+                raise ModuleExit("it cancelled itself")
+            return self.task.result()
+        self.task.cancel()
+        await self._let_go()
+        raise self._cut
+
+    async def _let_go(self) -> None:
+        if not self.task.done():
+            await asyncio.wait({self.task}, timeout=CANCEL_GRACE_SECONDS)
+        if not self.task.done():
+            log.warning("task_abandoned", task=self.task.get_name(), grace_s=CANCEL_GRACE_SECONDS)
+            _abandoned.add(self.task)
+            self.task.add_done_callback(_abandoned.discard)
+        self.task.add_done_callback(_consume)
+
+    async def _without_exit(self, work: Coroutine[Any, Any, T]) -> T:
+        """Keep SystemExit and KeyboardInterrupt from passing through the event loop, which they would end."""
+        if self._owner:
+            OWNER.set(self._owner)
+        try:
+            return await work
+        except (Exception, asyncio.CancelledError):
+            raise
+        except BaseException as exc:
+            raise ModuleExit(reason_of(exc)) from exc
+        finally:
+            self._wake()  # here and not in a callback of the task: one turn of the event loop less for each call
+
+    def _wake(self) -> None:
+        if not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    """Log what nobody has caught, as the event loop's handler of exceptions.
+
+    asyncio's own asks the exception for its text, and what is left behind may be a module's.
+    """
+    exc, task = context.get("exception"), context.get("task") or context.get("future")
+    log.error(
+        "loop_error",
+        reason=context.get("message"),
+        task=task.get_name() if type(task) is asyncio.Task else None,
+        traceback=None if exc is None else traceback_of(exc),
+    )
+
+
+def is_abandoned(task: asyncio.Task[Any]) -> bool:
+    """Whether nobody waits any more for a task that refused to be cancelled, and goes on."""
+    return task in _abandoned
+
+
+def _consume(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str, owner: str) -> T:
+    """Run a module's coroutine under a time limit that holds whatever it does.
+
+    The limit is one of the loop's clock: time in which the loop did not run is not counted (`loop_clock.py`).
+
+    Raises:
+        TimeoutError: It was not done in time.
+        BaseException: What the coroutine raised; `ModuleExit` for an attempt to end the process.
+    """
+    contained = Contained(work, name, owner)
+    contained.cut_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
+    return await contained.wait()
+
+
+def without_exit(work: Callable[[], T]) -> T:
+    """Run a function of a module's at once, and let nothing pass that would end a thread, the loop or the process.
+
+    Raises:
+        Exception: What it raised; `ModuleExit` for what is none.
+    """
+    try:
+        return work()
+    except Exception:
+        raise
+    except BaseException as exc:
+        raise ModuleExit(reason_of(exc)) from exc

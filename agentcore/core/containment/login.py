@@ -1,0 +1,105 @@
+"""A module's log-in, used for a person who asks for it."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, get_args
+from urllib.parse import urlsplit
+
+from agentcore.api.login import Login, LoginState, LoginStatus
+from agentcore.core.containment.containment import run_contained, without_exit
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.containment.reading import WrongValueError, read_text
+from agentcore.core.containment.tool_errors import plain_error
+from agentcore.errors import ToolError
+from agentcore.secrets import without_known
+
+T = TypeVar("T")
+
+LOGIN_SECONDS = 60.0
+"""How long a step of a log-in may take in which nobody is asked anything."""
+
+_ADDRESS = re.compile(r"https?://\S{1,16000}")
+_SAID_CHARS = 2_000
+
+
+class ModuleLogin:
+    """What a module offers with `offer_login`, read as what comes from a module is.
+
+    Args:
+        login: What it gave.
+        name: The module's name.
+    """
+
+    def __init__(self, login: Login, name: str) -> None:
+        self._login, self._name = login, name
+
+    def status(self) -> LoginStatus:
+        """How it stands.
+
+        Raises:
+            ToolError: `login_failed`: the module cannot say.
+        """
+        try:
+            return self._checked(without_exit(self._login.status))
+        except Exception as exc:  # the border between host and module
+            raise self._failed(exc) from exc
+
+    async def begin(self) -> str:
+        """Begin it; gives what the person opens.
+
+        Raises:
+            ToolError: What the module says; `login_failed`.
+        """
+        address = await self._done(self._login.begin)
+        try:
+            return self._address(address)
+        except WrongValueError as exc:
+            raise self._failed(exc) from exc
+
+    async def finish(self, address: str) -> None:
+        """End it by the address at which the person's browser ended.
+
+        Raises:
+            ToolError: What the module says; `login_failed`.
+        """
+        await self._done(lambda: self._login.finish(address))
+
+    async def log_out(self) -> None:
+        """Forget what it gave.
+
+        Raises:
+            ToolError: What the module says; `login_failed`.
+        """
+        await self._done(self._login.log_out)
+
+    async def _done(self, step: Callable[[], Awaitable[T]]) -> T:
+        async def work() -> T:
+            return await step()
+
+        try:
+            return await run_contained(work(), LOGIN_SECONDS, f"login:{self._name}", self._name)
+        except ToolError as exc:
+            raise plain_error(exc) from exc
+        except Exception as exc:  # the border between host and module
+            raise self._failed(exc) from exc
+
+    def _checked(self, given: Any) -> LoginStatus:
+        of = f"of the log-in of module {self._name!r}"
+        if not issubclass(type(given), LoginStatus):
+            raise WrongValueError(f"the status {of}", "a LoginStatus", given)
+        state = given.state
+        if state not in get_args(LoginState):
+            raise WrongValueError(f"state {of}", f"one of {', '.join(get_args(LoginState))}", state)
+        said = without_known(read_text(given.said, f"said {of}"))[:_SAID_CHARS]
+        return LoginStatus(state, said, self._address(given.address) if given.address else "")
+
+    def _address(self, given: Any) -> str:
+        where = f"the address of the log-in of module {self._name!r}"
+        address = read_text(given, where, "a whole address of the web", pattern=_ADDRESS)
+        if not urlsplit(address).hostname:
+            raise WrongValueError(where, "a whole address of the web", address)
+        return address
+
+    def _failed(self, exc: Exception) -> ToolError:
+        message = f"the log-in of module {self._name!r} went wrong: {without_known(reason_of(exc))}"
+        return ToolError("login_failed", message, module=self._name)

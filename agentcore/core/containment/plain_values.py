@@ -1,0 +1,151 @@
+"""What a module hands over, copied into plain values: nothing of the module's own stays in what the host keeps.
+
+A plain value is None, a bool, an int, a finite float, a text that UTF-8 can carry, or a list or a dict with texts as
+keys of such, each of exactly that type. A subclass is copied without running its code, so neither a `__str__` that
+raises nor a dict that changes later reaches those who read the copy. Size, depth and circles are bounded.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from types import NoneType
+from typing import Any
+
+from agentcore.bounds import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
+from agentcore.core.containment.foreign_error import reason_of, type_name
+from agentcore.errors import AgentcoreError
+from agentcore.valid_text import valid_text
+
+_INT_BITS = 1024
+_STEP_CHARS = 100
+
+
+class NotPlainError(AgentcoreError):
+    """A value is not of plain values only.
+
+    Attributes:
+        path: Where, such as `properties.city`; empty: the value itself.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem, self.path = problem, ""
+
+    def under(self, step: str) -> None:
+        """Note that it was found below this key or index."""
+        self.path = step + self.path if self.path[:1] in ("", "[") else f"{step}.{self.path}"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" if self.path else self.problem
+
+
+def plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = False) -> Any:
+    """A copy of plain values.
+
+    Args:
+        value: What was handed over.
+        limit_chars: Bound of all its text.
+        mends_text: Whether text that is no valid Unicode is made so; else it is refused.
+    Raises:
+        NotPlainError: It holds something else, or too much; the message says where.
+    """
+    return _Copy(limit_chars, is_strict=True, mends_text=mends_text).of(value, PLAIN_DEPTH)
+
+
+def shown(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
+    """A copy of plain values, in which whatever is none is replaced by a word about it, such as `[Path]`."""
+    return _Copy(limit_chars, is_strict=False, mends_text=True).of(value, PLAIN_DEPTH)
+
+
+def plain_text(value: str) -> str:
+    """A text of exactly the type `str`, also of a subclass, made valid."""
+    return valid_text(value if type(value) is str else str.__str__(value))
+
+
+class _Copy:
+    """One copy on its way; counts what it has taken, so that circles and floods end."""
+
+    __slots__ = ("_chars", "_is_strict", "_mends_text", "_parts")
+
+    def __init__(self, limit_chars: int, *, is_strict: bool, mends_text: bool) -> None:
+        self._chars, self._parts = limit_chars, PLAIN_PARTS
+        self._is_strict, self._mends_text = is_strict, mends_text
+
+    def of(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        self._parts -= 1
+        if self._parts < 0:
+            return self._refuse(f"more than {PLAIN_PARTS:,} parts", "…")
+        if kind is NoneType or kind is bool:
+            return value
+        if issubclass(kind, str):
+            return self._text(value)
+        return self._number(value) if issubclass(kind, int | float) else self._container(value, depth)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if not issubclass(kind, dict | list | tuple | Mapping):
+            return self._refuse(f"{type_name(value)} is no JSON value", f"[{type_name(value)}]")
+        if depth == 0:
+            return self._refuse(f"nested more than {PLAIN_DEPTH} deep", "…")
+        if issubclass(kind, dict):
+            return self._dict(value, dict.items, depth - 1)
+        if issubclass(kind, list | tuple):
+            iterate = list.__iter__ if issubclass(kind, list) else tuple.__iter__
+            return self._list(iterate(value), depth - 1)
+        return self._dict(value, kind.items, depth - 1)
+
+    def _text(self, value: str) -> Any:
+        self._chars -= str.__len__(value)
+        if self._chars < 0:
+            return self._refuse("too much text", "…")
+        text = value if type(value) is str else str.__str__(value)
+        valid = valid_text(text)
+        if valid is text or self._mends_text:
+            return valid
+        return self._refuse("half of a character (a lone surrogate)", valid)
+
+    def _number(self, value: Any) -> Any:
+        if issubclass(type(value), float):
+            real = float.__float__(value)
+            return real if math.isfinite(real) else self._refuse(f"{real} is no number of JSON", None)
+        number = value if type(value) is int else int.__int__(value)
+        if number.bit_length() <= _INT_BITS:
+            return number
+        return self._refuse(f"an integer of more than {_INT_BITS} bits", None)
+
+    def _list(self, items: Iterator[Any], depth: int) -> list[Any]:
+        found: list[Any] = []
+        try:
+            for part in islice(items, PLAIN_PARTS):
+                found.append(self.of(part, depth))  # noqa: PERF401 - its length is where a fault was
+        except NotPlainError as exc:
+            exc.under(f"[{len(found)}]")
+            raise
+        return found
+
+    def _dict(self, value: Any, items: Callable[[Any], Any], depth: int) -> Any:
+        found: dict[str, Any] = {}
+        name = ""
+        try:
+            for key, part in islice(items(value), PLAIN_PARTS):
+                name = ""
+                name = self._key(key)
+                found[name] = self.of(part, depth)
+        except NotPlainError as exc:
+            if name:
+                exc.under(name[:_STEP_CHARS])
+            raise
+        except Exception as exc:  # noqa: BLE001 - a mapping of the module's own, or one that changes meanwhile
+            return self._refuse(f"it cannot be read: {reason_of(exc)}", "…")
+        return found
+
+    def _key(self, key: Any) -> str:
+        if issubclass(type(key), str):
+            return str(self._text(key))
+        return str(self._refuse(f"a key of type {type_name(key)}, not text", f"[{type_name(key)}]"))
+
+    def _refuse(self, problem: str, instead: Any) -> Any:
+        if self._is_strict:
+            raise NotPlainError(problem)
+        return instead

@@ -1,0 +1,54 @@
+"""A module's report on itself, asked for when a person looks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentcore.api.report import ReadReport, Report
+from agentcore.bounds import HOOK_SECONDS
+from agentcore.core.containment.containment import run_contained
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
+from agentcore.errors import ToolError
+from agentcore.secrets import without_known
+
+_FACTS = 50
+_NAMES = 5_000
+
+
+async def read_report(read: ReadReport | None, name: str) -> Report:
+    """What a module says of how it is just now; of one that reports nothing, an empty one.
+
+    Args:
+        read: What it gave for that.
+        name: The module's.
+    Raises:
+        ToolError: `report_failed`: it gave none in its time, or something else.
+    """
+    if read is None:
+        return Report()
+    try:
+        return _checked(await run_contained(_read(read), HOOK_SECONDS, f"report:{name}", name), name)
+    except Exception as exc:  # the border between host and module
+        message = f"module {name!r} could not say how it is: {reason_of(exc)}"
+        raise ToolError("report_failed", message, retryable=True, module=name) from exc
+
+
+async def _read(read: ReadReport) -> Report:
+    return await read()
+
+
+def _checked(given: Any, name: str) -> Report:
+    of = f"of the report of module {name!r}"
+    if not issubclass(type(given), Report):
+        raise WrongValueError(f"the report of module {name!r}", "a Report", given)
+    log = without_known(read_text(given.log, f"log {of}"))
+    return Report(
+        _texts(given.facts, f"facts {of}", _FACTS), log, _texts(given.original_names, f"original_names {of}", _NAMES)
+    )
+
+
+def _texts(given: Any, where: str, bound: int) -> Mapping[str, str]:
+    read = read_mapping(given, where)
+    if len(read) > bound:
+        raise WrongValueError(where, f"at most {bound} entries", given)
+    return {name: without_known(read_text(value, f"each of {where}")) for name, value in read.items()}

@@ -1,0 +1,478 @@
+"""The host: modules, calls, resources and events under one roof. Knows nothing of HTTP or of models."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import Any, Protocol
+
+import structlog
+
+from agentcore.api import Module, Principal, ToolDefinition
+from agentcore.config.app_json import ApprovalsConfig
+from agentcore.config.loading import AppConfig
+from agentcore.config.workspace import open_workspace
+from agentcore.core.approvals.definition_review import DefinitionReview
+from agentcore.core.approvals.host_pairings import HostPairings
+from agentcore.core.approvals.instruction_review import InstructionReview
+from agentcore.core.approvals.pairings import Pairings
+from agentcore.core.approvals.policy_changes import PolicyChanges
+from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.calls.call import CallOutcome, CallRequest, Notify
+from agentcore.core.calls.calls import Calls
+from agentcore.core.calls.conversation import ConversationSlot
+from agentcore.core.containment.containment import report_loop_error
+from agentcore.core.containment.ownership import note_beginnings
+from agentcore.core.containment.threads import worker_threads
+from agentcore.core.discovery.families import nameless_blocks
+from agentcore.core.event_loop.guard import LoopGuard
+from agentcore.core.event_loop.watchdog import Watchdog
+from agentcore.core.events import Event, EventBus
+from agentcore.core.modules.lifecycle import Lifecycle
+from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
+from agentcore.core.modules.modules import Modules
+from agentcore.core.modules.places import NoPlaces, Place, Places
+from agentcore.core.modules.routes import RouteTable
+from agentcore.core.modules.runtime import HostServices
+from agentcore.core.modules.source_choice import SourceChoice
+from agentcore.core.modules.tool_registry import ToolRegistry
+from agentcore.core.policy.approval_policy import ApprovalPolicy
+from agentcore.core.policy.authority import authorise
+from agentcore.core.requirements import Requirements
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.core.resources.tabs import Tabs
+from agentcore.core.resources.used_indexes import UsedIndexes
+from agentcore.core.review.call_review import CallReview
+from agentcore.core.review.completing import Completed, Completion
+from agentcore.errors import ToolError
+from agentcore.files.listing import WorkspaceFiles
+from agentcore.net.url_policy import OwnOrigins
+from agentcore.store.record.call_row import notice
+from agentcore.store.state import StateDir
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.store import Store
+from agentcore.supervision.control import ControlFiles, ControlReport
+from agentcore.supervision.holder import Holder
+
+log = structlog.get_logger(__name__)
+
+
+class PlacesOfHost(Places, Protocol):
+    """The places of one host, which they serve from its beginning to its end."""
+
+    def attach(self, host: "Host") -> None:
+        """Serve this host; before its modules start."""
+        ...
+
+    def may_go_on(self, module: str) -> bool:
+        """Whether calls of a module may go on after the end of the server that began them."""
+        ...
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether machines that were connected to an earlier server may dial in again."""
+        ...
+
+    async def take_up_calls(self) -> None:
+        """Go on with the calls that have gone on there without a server."""
+        ...
+
+    def let_go(self) -> None:
+        """The server ends: what outlives it is left to go on, and calls of it end here, but not there."""
+        ...
+
+    async def end_outliving(self, reason: str) -> None:
+        """End what would outlive the server."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs there, once its modules have stopped."""
+        ...
+
+
+_MOVE_BACK = "Check it. If you want it, move it back while the program rests; `agentcore audit` lists all such files"
+_GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is for one that cannot
+
+
+class Host:
+    """Loads modules and carries out calls for every surface.
+
+    Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
+    `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
+    `workspace_files`; `has_started` says whether modules had their time to get ready, and
+    `is_stopping` whether the end has begun.
+    """
+
+    def __init__(
+        self,
+        config: AppConfig,
+        state: StateDir,
+        store: Store,
+        given: Sequence[Module] = (),
+        places: "PlacesOfHost | None" = None,
+    ) -> None:
+        self.config, self.state, self.store = config, state, store
+        self.started_at = time.time()
+        self.workspace, self.protected = open_workspace(config, state.path)
+        self.workspace_files = WorkspaceFiles(self.workspace)
+        self.control_files = ControlFiles(
+            self.workspace, state.path / "control_files" / "server.json", self.report_control_files
+        )
+        self.events = EventBus()
+        self.registry = ToolRegistry()
+        self.resources = ResourceRegistry(self.events, UsedIndexes(store.resource_indexes))
+        self.tabs = Tabs(self.events, self.resources, store.tabs)
+        roots = [str(root) for root in self.workspace.roots]
+        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
+        self.approvals = ApprovalQueue(self.events, store, self.policy)
+        self.policy_changes = PolicyChanges(self.events, store.record)
+        self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
+        self.pairings = Pairings(self.events, store.record, store.client_keys)
+        self.host_pairings = HostPairings(store.record)
+        self.routes = RouteTable()
+        self.own_origins = OwnOrigins()
+        self.places: Places = places or NoPlaces()
+        self.conversation = ConversationSlot()
+        self.calls = Calls(
+            limits=config.limits,
+            store=store,
+            events=self.events,
+            workspace=self.workspace,
+            registry=self.registry,
+            resources=self.resources,
+            policy=self.policy,
+            approvals=self.approvals,
+            conversation=self.conversation,
+            places=self.places,
+            explain=self._explain,
+        )
+        self.call_review = CallReview(
+            self.calls.preparation, self.calls.permission, self.policy, self.approvals, self.resources
+        )
+        self.approvals.look_again = self.call_review.look_again
+        self._completion = Completion()
+        self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
+        services = HostServices(
+            config=config,
+            state=state,
+            record=store.record,
+            workspace=self.workspace,
+            control_files=self.control_files,
+            events=self.events,
+            resources=self.resources,
+            routes=self.routes,
+            own_origins=self.own_origins,
+            places=self.places,
+        )
+        self.definition_review = DefinitionReview(store.seen_definitions, self.policy_changes, self._read_again)
+        self.instruction_review = InstructionReview(store.seen_definitions, self.policy_changes)
+        self.events.subscribe("policy.decided", self._on_policy_decided)
+        self.events.subscribe("tools.changed", lambda event: self.approvals.restore_away(self._definition_of))
+        lifecycle = Lifecycle(
+            services,
+            self.registry,
+            self.sources,
+            self.definition_review,
+            end_calls=self.calls.end,
+            on_code=self._guard.tell_modules,
+            given=given,
+            places=places,
+        )
+        self.modules = Modules(lifecycle, self.registry, self.sources, config)
+        self.requirements = Requirements(
+            self.registry,
+            changes=self.policy_changes,
+            events=self.events,
+            record=store.record,
+            state=state,
+            locale=config.locale,
+            start_again=self.modules.start_again,
+        )
+        self.has_started = False
+        self.is_stopping = False
+        self._places = places
+        self.loop_blocked: dict[str, int] = {}
+        self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
+        self._given = [module.name for module in given if module.name is not None]
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        config: AppConfig,
+        state: StateDir,
+        given: Sequence[Module] = (),
+        *,
+        start: bool = True,
+        places: PlacesOfHost | None = None,
+    ) -> AsyncIterator["Host"]:
+        """Open the store, start the modules, and stop everything at the end.
+
+        Args:
+            given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
+            start: Whether modules start before the host is handed out; else `start()` does it.
+            places: Where modules run that do not run in this process; None: there are none.
+        """
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(report_loop_error)
+        note_beginnings()
+        with worker_threads():
+            goes_on = (lambda row: False) if places is None else (lambda row: places.may_go_on(row.module))
+            async with Store.open(state, goes_on=goes_on) as store:
+                host = cls(config, state, store, given, places)
+                await host.policy.restore()
+                await host.sources.restore()
+                await host.definition_review.restore()
+                await host.resources.indexes.restore()
+                await host.instruction_review.restore()
+                if places is not None:
+                    places.attach(host)
+                host._watchdog.start()
+                try:
+                    async with host.tabs.kept():
+                        if start:
+                            await host.start()
+                        yield host
+                finally:
+                    await host.stop()
+                    if places is not None:
+                        await places.close()
+                    host._watchdog.stop()
+                    host.workspace.close()
+
+    @asynccontextmanager
+    async def guarded(self, stop_limit_s: float) -> AsyncIterator[None]:
+        """Have a process of its own watch this one, which ends it when a module holds the event loop for too long.
+
+        Args:
+            stop_limit_s: How long the process may take to end once it was told to by a signal.
+        """
+        if (last := read_loop_report(self.state.path)) is not None and last.ended:
+            log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)
+        self.state.loop_report_path.unlink(missing_ok=True)
+        try:
+            try:
+                await self._guard.start(stop_limit_s + _GUARD_PATIENCE_SECONDS, self._watchdog.take)
+            except OSError as exc:
+                log.warning("loop_guard_missing", reason=str(exc))
+            yield
+        finally:
+            await self._guard.close()
+
+    def importing(self) -> AbstractContextManager[None]:
+        """A block in which threads import a lot, which is no fault of the code that is in the event loop then."""
+        return self._watchdog.importing()
+
+    async def start(self) -> None:
+        """Start the modules that app.json lists, and those that were given."""
+        names = [*self.config.modules, *self._given]
+        if not names:
+            log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
+        for problem in await asyncio.to_thread(nameless_blocks, self.config):
+            log.error("block_refused", reason=str(problem))
+        # before a module runs anything, and before the user works on in what an earlier server left
+        await self.control_files.restore()
+        for session_id, resource_id, host in await self.approvals.targets_left():
+            self.resources.reserve(session_id, resource_id, host)
+        with self.importing():
+            await self.modules.start(names)
+        if self._places is not None:
+            await self._places.take_up_calls()
+        self.calls.carried_on.give_up_rest()
+        await self.tabs.close_dead(may_come_back=self._places is not None and self._places.may_come_back)
+        self.has_started = True
+        await self.approvals.restore(self._definition_of)
+
+    async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
+        """Carry out one call: the one way in, for every surface."""
+        return await self.calls.call(request, notify)
+
+    async def complete(self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str]) -> Completed:
+        """What an argument of a tool can be that begins so; see `Completion.complete`."""
+        is_off = self.calls.stopped is not None
+        return await self._completion.complete(tool, argument, begun, given, is_off=is_off)
+
+    async def stop(self) -> None:
+        """End calls within the grace, then stop the modules. May be called twice."""
+        self.is_stopping = True
+        self.calls.stopped = "the server is stopping"
+        self.approvals.close()
+        self.policy_changes.refuse_all("shutdown")
+        self.pairings.refuse_all("shutdown")
+        self.host_pairings.refuse_all()
+        if self._places is not None:
+            self._places.let_go()
+        await self.requirements.stop()
+        stopping = ToolError("module_stopping", "the server was stopped meanwhile")
+        await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
+        # what ends because the server does was not closed by anybody
+        self.tabs.stop_following()
+        await self.modules.stop()
+        await self.resources.indexes.save()
+        await self.control_files.close()
+
+    async def emergency_stop(self, by: Principal) -> dict[str, int]:
+        """End all calls and all resources, reject what waits, and take no more calls; the server stays.
+
+        Raises:
+            ToolError: `forbidden`.
+        """
+        authorise(by, "stop")
+        self.calls.stopped = (
+            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+        )
+        rejected = await self.approvals.reject_all(f"stop:{by.kind}")
+        rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
+        rejected += self.pairings.refuse_all(f"stop:{by.kind}")
+        rejected += self.host_pairings.refuse_all()
+        self.requirements.cancel_all()
+        ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
+        resources = self.resources.list()
+        for resource in resources:
+            await self.resources.release(resource.resource_id)
+        if self._places is not None:
+            await self._places.end_outliving("everything was stopped")
+        log.warning("emergency_stop", by=by.kind, calls=ended, resources=len(resources), rejected=rejected)
+        self.events.publish("stop.changed", {"stopped": True, "by": by.kind})
+        return {"calls": ended, "resources": len(resources), "rejected": rejected}
+
+    def resume(self, by: Principal) -> None:
+        """Take calls again after an emergency stop. Only a person's own authority may.
+
+        Raises:
+            ToolError: `forbidden`.
+        """
+        authorise(by, "resume")
+        self.calls.stopped = None
+        self.definition_review.ask_again()
+        self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
+
+    async def end_session(self, session_id: str) -> None:
+        """End what belongs to a session: calls that wait, resources that do not keep running, what it was granted."""
+        await self.approvals.end_session(session_id)
+        await self.tabs.end_session(session_id)
+        await self.policy.forget_session(session_id)
+
+    async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
+        """End what a paired client may do, at once and for good: its calls, and what it has allowed for later.
+
+        Args:
+            disconnect: Ends what it has open, before the disk is waited for.
+        Returns:
+            The ids of its sessions, which stay, as the person's.
+        Raises:
+            ToolError: `approver_not_found`.
+        """
+
+        owner = self.store.client_keys.named(name).principal.name
+
+        def end() -> None:
+            reason = f"the client {name!r} was revoked"
+            self.calls.cut_calls(owner, ToolError("cancelled", reason))
+            self.approvals.withdraw_calls(owner, reason)
+            self.policy.drop_granted_by(owner)
+            self.policy_changes.withdraw_all_of(owner)
+            disconnect()
+
+        sessions = await self.store.client_keys.revoke(name, end)
+        self.store.chats.owners.end(owner)
+        return sessions
+
+    def place(self, name: str) -> Place:
+        """The place of this name in which modules run.
+
+        Raises:
+            ToolError: `host_not_found`; `host_not_local`: it is not on this machine.
+        """
+        known = {place.name: place for place in self.places.all()}
+        if name not in known and any(report.name == name for report in self.places.reports()):
+            message = f"host {name!r} is not on this machine; `agentcore agent` is started anew there"
+            raise ToolError("host_not_local", message, host=name)
+        if name not in known:
+            message = f"app.json names no host {name!r}; named are {sorted(known)}"
+            raise ToolError("host_not_found", message, hosts=sorted(known))
+        return known[name]
+
+    async def restart_place(self, name: str) -> None:
+        """End a place in order, and start its modules again, with those that require them.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        place = self.place(name)
+        await self.modules.restart(place.report().modules, place.end)
+
+    def apply_approvals(self, approvals: ApprovalsConfig) -> None:
+        """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""
+        self.policy.load(approvals)
+        self.config = self.config.model_copy(update={"approvals": approvals})
+
+    def describe(self) -> dict[str, Any]:
+        """Figures of the host for the metrics: calls by outcome, in flight, waiting, resources, modules by state."""
+        states: dict[str, int] = {}
+        for record in self.modules.records.values():
+            states[record.state] = states.get(record.state, 0) + 1
+        return {
+            "calls": dict(self.calls.counts),
+            "calls_in_flight": len(self.calls.in_flight),
+            "approvals_waiting": len(self.approvals.waiting),
+            "resources": len(self.resources.list()),
+            "modules": states,
+            "tools": len(self.registry.tools),
+            "loop_blocked": dict(self.loop_blocked),
+        }
+
+    def report_control_files(self, report: ControlReport, host: str = "") -> None:
+        """Report to the user what was quarantined, and which limits were reached, wherever the programs run.
+
+        Args:
+            host: Where they run; empty: in the server.
+        """
+        for record in filter(None, map(self.registry.records.get, report.modules)):
+            if report.limit:
+                record.notes["control files"] = report.limit, report.advice
+            if report.quarantined:
+                record.notes["quarantined files"] = str(report.quarantined[-1]), _MOVE_BACK
+        files = [each.to_json() for each in report.quarantined]
+        where = {"modules": list(report.modules), "host": host}
+        module = report.modules[0] if len(report.modules) == 1 else ""
+        for file in files:
+            row = notice("control_file_quarantined", details={**file, **where})
+            self.store.record.append(row._replace(module=module))
+        if files:
+            self.events.publish("workspace.quarantined", {**where, "files": files})
+
+    async def _use_choice(self, module: str) -> None:
+        # a method, because the modules are made of what was found, and so after it
+        await self.modules.use_choice(module)
+
+    def _on_policy_decided(self, event: Event) -> None:
+        """One change fewer waits, so that there may be room for another; what a stop refused comes after that."""
+        if event.data.get("outcome") != "refused":
+            asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
+
+    def _explain(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
+        # a method, for requirements are made after the calls
+        self.requirements.explain(record, error, by)
+
+    async def _read_again(self, module: str) -> None:
+        # a method for the same reason
+        await self.modules.read_again(module)
+
+    def _definition_of(self, tool: str, host: str) -> ToolDefinition | None:
+        registered = self.registry.tools_at(host).get(tool)
+        return None if registered is None or registered.module.host != host else registered.definition
+
+    def _code_of_modules(self) -> dict[str, tuple[str, ...]]:
+        return {record.name: record.source_dirs for record in list(self.registry.records.values())}
+
+    def count_blocked(self, holder: Holder, seconds: float) -> None:
+        """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
+        self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
+        record = self.registry.module(holder.module)
+        if record is not None:
+            record.loop_holds.add(seconds, holder.tool, holder.place)
+        self.events.publish(
+            "module.blocked", {"module": holder.module, "tool": holder.tool, "durationMs": round(seconds * 1000)}
+        )

@@ -1,0 +1,217 @@
+"""What a module says of itself by its attributes, read strictly and once."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.api import Module
+from agentcore.api.module import MODULE_NAME
+from agentcore.bounds import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
+from agentcore.core.containment.reading import (
+    LANGUAGES,
+    WrongValueError,
+    read_flag,
+    read_mapping,
+    read_number,
+    read_plain,
+    read_text,
+    read_texts,
+    read_title,
+)
+from agentcore.core.declarations.hooks import implementations
+
+_NAME = re.compile(MODULE_NAME)
+_CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call that somebody may try first.
+
+    Args:
+        tool: The tool.
+        title: What it does, by language.
+        arguments: What it is called with.
+    """
+
+    tool: str
+    title: Mapping[str, str]
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the host keeps of a module's attributes (see `Module`): plain values, and what it has to call.
+
+    Args:
+        title: What people see, in the server's language.
+        description: The first paragraph of its docstring, on one line.
+        instructions: What models are told about the use of its tools, in the server's language; empty: nothing.
+        translations: What people read in other languages, by language and by what it is of; as in `Module`.
+        examples: What somebody may try first.
+        settings: The class of its settings; None: it declares none.
+        hooks: Hook name to implementation.
+        executes_async: Whether its `execute_tool_call` is a coroutine function.
+    """
+
+    title: str = ""
+    description: str = ""
+    config_key: str = ""
+    requires: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    runs_scripts_in_page: bool = False
+    definitions_need_review: bool = False
+    init_timeout_s: float | None = None
+    instructions: str = ""
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    settings: type[BaseModel] | None = None
+    hooks: Mapping[str, Any] = field(default_factory=dict)
+    executes_async: bool = True
+
+
+def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifest:
+    """Read the object that implements a module's hooks. Runs code of the module: in a thread, under a limit.
+
+    Args:
+        plugin: The object.
+        name: What the module is registered as.
+        locale: The language of what is said in one alone.
+        untitled: What it is called where it has no title.
+    Raises:
+        TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
+            wrong signature; the message says which.
+    """
+    attributes = _Attributes(plugin, name)
+    own_name = attributes.get("name")
+    if own_name is not None and read_text(own_name, attributes.where("name")) != name:
+        raise TypeError(
+            f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal"
+        )
+    hooks = implementations(plugin, name)
+    execute = hooks.get("execute_tool_call")
+    limit_s, title = attributes.get("init_timeout_s"), attributes.get("title")
+    config_key, settings = settings_of(plugin, name)
+    return Manifest(
+        title=title_in(read_title(title, attributes.where("title")), locale) if title is not None else untitled,
+        description=_summary(plugin),
+        config_key=config_key,
+        requires=attributes.names("requires"),
+        stands_in_for=attributes.names("stands_in_for"),
+        claims=attributes.texts("claims", "absolute paths", _CLAIM),
+        definitions_need_review=read_flag(
+            attributes.get("definitions_need_review", default=False), attributes.where("definitions_need_review")
+        ),
+        runs_scripts_in_page=read_flag(
+            attributes.get("runs_scripts_in_page", default=False), attributes.where("runs_scripts_in_page")
+        ),
+        init_timeout_s=None
+        if limit_s is None
+        else read_number(limit_s, attributes.where("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
+        instructions=_instructions(attributes, locale),
+        translations=_translations(attributes),
+        examples=_examples(attributes),
+        settings=settings,
+        hooks=hooks,
+        executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
+    )
+
+
+def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
+    """The key of a module's settings, and their class, as its object or its class says. Runs code of the module.
+
+    Raises:
+        TypeError: One of the two is something else than expected.
+    """
+    attributes = _Attributes(target, name)
+    key = attributes.get("config_key")
+    where = attributes.where("config_key")
+    declared = _settings(attributes.get("Settings"), attributes.where("Settings"))
+    return name if key is None else read_text(key, where, pattern=_NAME), declared
+
+
+def title_in(title: str | dict[str, str], locale: str) -> str:
+    """A title in one language, else in English, else in whichever there is."""
+    return title if isinstance(title, str) else title.get(locale) or title.get("en") or next(iter(title.values()))
+
+
+class _Attributes:
+    """The attributes of a module; None counts as left out."""
+
+    def __init__(self, plugin: Any, name: str) -> None:
+        self._plugin, self._name = plugin, name
+
+    def get(self, attribute: str, *, default: Any = None) -> Any:
+        value = getattr(self._plugin, attribute, None)
+        return default if value is None else value
+
+    def where(self, attribute: str) -> str:
+        return f"{attribute} of module {self._name!r}"
+
+    def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        return read_texts(self.get(attribute, default=()), self.where(attribute), expected, pattern=pattern)
+
+    def names(self, attribute: str) -> tuple[str, ...]:
+        return self.texts(attribute, "names of modules", _NAME)
+
+
+def _settings(value: Any, where: str) -> type[BaseModel] | None:
+    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+        raise WrongValueError(where, "a pydantic model, such as a subclass of Module.Settings", value)
+    found: type[BaseModel] | None = value
+    return found
+
+
+def _instructions(attributes: _Attributes, locale: str) -> str:
+    given, where = attributes.get("instructions"), attributes.where("instructions")
+    said = "" if given is None else title_in(read_title(given, where), locale).strip()
+    if len(said) > MODULE_INSTRUCTIONS_CHARS:
+        expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
+        raise WrongValueError(where, expected, said)
+    return said
+
+
+def _translations(attributes: _Attributes) -> dict[str, dict[str, str]]:
+    where = attributes.where("translations")
+    expected = "a mapping from language (zh) to a mapping from names of tools and arguments to text"
+    found = read_mapping(attributes.get("translations", default={}), where, expected)
+    if not set(found) <= set(LANGUAGES):
+        raise WrongValueError(where, expected, found)
+    return {
+        language: {key: read_text(text, f"{where} ({key})", is_empty_ok=False) for key, text in texts.items()}
+        for language, texts in ((name, read_mapping(given, where, expected)) for name, given in found.items())
+    }
+
+
+def _examples(attributes: _Attributes) -> tuple[Example, ...]:
+    where = attributes.where("examples")
+    expected = "a list of mappings with tool, title and arguments"
+    given = read_plain(attributes.get("examples", default=()), where)
+    if type(given) is not list:
+        raise WrongValueError(where, expected, given)
+    return tuple(_example(each, where, expected) for each in given)
+
+
+def _example(given: Any, where: str, expected: str) -> Example:
+    if type(given) is not dict or set(given) != {"tool", "title", "arguments"}:
+        raise WrongValueError(where, expected, given)
+    title = read_title(given["title"], where)
+    return Example(
+        read_text(given["tool"], where),
+        {"en": title} if isinstance(title, str) else title,
+        read_mapping(given["arguments"], where),
+    )
+
+
+def _summary(plugin: Any) -> str:
+    """The first paragraph of the docstring, on one line."""
+    own = plugin if inspect.ismodule(plugin) else type(plugin)
+    text: Any = own.__doc__
+    if own is Module or not issubclass(type(text), str):
+        return ""
+    return read_text(" ".join(inspect.cleandoc(text).split("\n\n")[0].split()), "the docstring")

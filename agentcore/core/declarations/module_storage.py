@@ -1,0 +1,89 @@
+"""What a module stores: names and bytes are read strictly, once; where they go is the host's."""
+
+import hashlib
+from typing import Protocol
+
+from agentcore.bounds import STORED_BYTES
+from agentcore.core.containment.previewing import refuse_in_preview
+from agentcore.core.containment.reading import WrongValueError, read_text
+from agentcore.errors import ToolError
+
+
+class StoredBytes(Protocol):
+    """Where the bytes of one module are, each under a key of letters and digits."""
+
+    async def get(self, key: str) -> bytes | None:
+        """What is there; None: nothing.
+
+        Raises:
+            Exception: It cannot be read; the message says why.
+        """
+        ...
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Replace what is there.
+
+        Raises:
+            Exception: It cannot be written; the message says why.
+        """
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Take away what is there, if anything is.
+
+        Raises:
+            Exception: It cannot be taken away; the message says why.
+        """
+        ...
+
+
+class ModuleStorage:
+    """Implements `agentcore.api.Storage` for one module.
+
+    Args:
+        module: The module's name.
+    """
+
+    def __init__(self, stored: StoredBytes, module: str) -> None:
+        self._stored, self._module = stored, module
+
+    async def get(self, name: str) -> bytes | None:
+        """See `agentcore.api.Storage.get`."""
+        key = self._key(name, "get")
+        try:
+            return await self._stored.get(key)
+        except Exception as exc:
+            raise _failed("read", exc) from exc
+
+    async def put(self, name: str, data: bytes) -> None:
+        """See `agentcore.api.Storage.put`."""
+        refuse_in_preview()
+        key = self._key(name, "put")
+        if not issubclass(type(data), bytes):
+            raise WrongValueError(f"data of storage.put in module {self._module!r}", "bytes", data)
+        if (size := len(data)) > STORED_BYTES:
+            message = f"{size:,} bytes are too many to be stored under one name: {STORED_BYTES:,} are the bound"
+            raise ToolError("storage_too_large", message, size_bytes=size, limit_bytes=STORED_BYTES)
+        try:
+            await self._stored.put(key, data)
+        except Exception as exc:
+            raise _failed("stored", exc) from exc
+
+    async def delete(self, name: str) -> None:
+        """See `agentcore.api.Storage.delete`."""
+        refuse_in_preview()
+        key = self._key(name, "delete")
+        try:
+            await self._stored.delete(key)
+        except Exception as exc:
+            raise _failed("deleted", exc) from exc
+
+    def _key(self, name: str, method: str) -> str:
+        """Names are free text, and may be longer than the name of a file can be."""
+        text = read_text(name, f"name of storage.{method} in module {self._module!r}")
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _failed(what: str, exc: Exception) -> ToolError:
+    reason = str(exc) or type(exc).__name__
+    return ToolError("storage_failed", f"it could not be {what}: {reason}; try again", retryable=True)

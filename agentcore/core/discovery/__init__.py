@@ -1,0 +1,53 @@
+"""Where the code of modules is found: entry points, local folders, what they need."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.core.discovery.families import FamilyMember, name_of_block, nameless_blocks
+    from agentcore.core.discovery.finding import (
+        Found,
+        ModuleNotChosen,
+        candidates,
+        choose_command,
+        find_module,
+        installed_names,
+    )
+    from agentcore.core.discovery.installed import Family, installed_entries, installed_families
+
+__all__ = [
+    "Family",
+    "FamilyMember",
+    "Found",
+    "ModuleNotChosen",
+    "candidates",
+    "choose_command",
+    "find_module",
+    "installed_entries",
+    "installed_families",
+    "installed_names",
+    "name_of_block",
+    "nameless_blocks",
+]
+
+_HOMES = {
+    "Family": "agentcore.core.discovery.installed",
+    "FamilyMember": "agentcore.core.discovery.families",
+    "Found": "agentcore.core.discovery.finding",
+    "ModuleNotChosen": "agentcore.core.discovery.finding",
+    "candidates": "agentcore.core.discovery.finding",
+    "choose_command": "agentcore.core.discovery.finding",
+    "find_module": "agentcore.core.discovery.finding",
+    "installed_entries": "agentcore.core.discovery.installed",
+    "installed_families": "agentcore.core.discovery.installed",
+    "installed_names": "agentcore.core.discovery.finding",
+    "name_of_block": "agentcore.core.discovery.families",
+    "nameless_blocks": "agentcore.core.discovery.families",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

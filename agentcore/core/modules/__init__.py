@@ -1,0 +1,78 @@
+"""The life of modules: found, loaded, read, started, stopped, reloaded; the tools that they bring."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.core.declarations.components import policy_lines
+    from agentcore.core.declarations.definitions import RESERVED_NAMES
+    from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
+    from agentcore.core.discovery.finding import title_of
+    from agentcore.core.modules.added_to_page import page_additions
+    from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
+    from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
+    from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
+    from agentcore.core.modules.places import PlaceReport
+    from agentcore.core.modules.routes import ModuleRoute, RouteTable
+    from agentcore.core.modules.source_choice import remembered_sources
+    from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
+    from agentcore.core.modules.validation import invalid_arguments
+
+__all__ = [
+    "RESERVED_NAMES",
+    "HostFacts",
+    "ModuleRecord",
+    "ModuleRoute",
+    "PlaceReport",
+    "RegisteredTool",
+    "RouteTable",
+    "ToolFormat",
+    "ToolRegistry",
+    "Validate",
+    "block_model",
+    "check_cost",
+    "compile_schema",
+    "host_in",
+    "invalid_arguments",
+    "is_member",
+    "page_additions",
+    "policy_lines",
+    "pool_of",
+    "raw_block",
+    "remembered_sources",
+    "settings_in_code",
+    "title_of",
+]
+
+_HOMES = {
+    "HostFacts": "agentcore.core.modules.tool_registry",
+    "ModuleRecord": "agentcore.core.modules.module_record",
+    "ModuleRoute": "agentcore.core.modules.routes",
+    "PlaceReport": "agentcore.core.modules.places",
+    "RESERVED_NAMES": "agentcore.core.declarations.definitions",
+    "RegisteredTool": "agentcore.core.modules.module_record",
+    "RouteTable": "agentcore.core.modules.routes",
+    "ToolFormat": "agentcore.core.modules.module_record",
+    "ToolRegistry": "agentcore.core.modules.tool_registry",
+    "Validate": "agentcore.core.modules.json_schema",
+    "block_model": "agentcore.core.modules.family_block",
+    "check_cost": "agentcore.core.modules.json_schema",
+    "compile_schema": "agentcore.core.modules.json_schema",
+    "host_in": "agentcore.core.declarations.hosted_names",
+    "invalid_arguments": "agentcore.core.modules.validation",
+    "is_member": "agentcore.core.declarations.hosted_names",
+    "page_additions": "agentcore.core.modules.added_to_page",
+    "policy_lines": "agentcore.core.declarations.components",
+    "pool_of": "agentcore.core.declarations.hosted_names",
+    "raw_block": "agentcore.core.modules.family_block",
+    "remembered_sources": "agentcore.core.modules.source_choice",
+    "settings_in_code": "agentcore.core.modules.family_block",
+    "title_of": "agentcore.core.discovery.finding",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,78 @@
+"""What a module's code would add to the page's policy, read from its source before any of it is run.
+
+A person who turns a module on is shown it. What cannot be read from the source, such as a policy that is put together
+while the module runs, is said to be so; what counts in the end is held against `components.POLICY_SOURCES` at load.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agentcore.bounds import SOURCE_BYTES_READ, SOURCE_FILES_READ
+from agentcore.core.discovery.syntax_tree import parsed
+
+_CALL = "WebComponent"
+_POSITIONS = {"page_script": 6, "csp": 7}
+
+
+def page_additions(sources: Iterable[Path]) -> list[str]:
+    """Lines such as `img-src https://tiles.example.org`, of all components in these files and folders."""
+    found: dict[str, None] = {}
+    for file in _files(sources):
+        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import will say it
+            text = file.read_bytes()
+            if _CALL.encode() in text:
+                tree = parsed(ast.parse, text)
+                found.update(dict.fromkeys(line for call in _calls(tree) for line in _lines(call, file)))
+    return list(found)
+
+
+def _files(sources: Iterable[Path]) -> Iterator[Path]:
+    left = SOURCE_FILES_READ
+    for source in sources:
+        for file in [source] if source.is_file() else sorted(source.rglob("*.py")):
+            left -= 1
+            if left < 0:
+                return
+            if file.is_file() and file.stat().st_size <= SOURCE_BYTES_READ:
+                yield file
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == _CALL:
+            yield node
+
+
+def _lines(call: ast.Call, file: Path) -> Iterator[str]:
+    where = f"{file.name}:{call.lineno}"
+    if any(keyword.arg is None for keyword in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args):
+        yield f"what {where} says when it runs"
+        return
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    given |= {name: call.args[at] for name, at in _POSITIONS.items() if len(call.args) > at}
+    if (policy := _value(given.get("csp"))) is not None:
+        yield from _policy_lines(policy, where)
+    if (script := _value(given.get("page_script"))) is not None:
+        yield f"page_script {script}" if isinstance(script, str) else f"page_script as {where} says when it runs"
+
+
+def _policy_lines(policy: Any, where: str) -> Iterator[str]:
+    if not isinstance(policy, dict):
+        yield f"the policy that {where} says when it runs"
+        return
+    for directive, sources in sorted(policy.items(), key=lambda entry: str(entry[0])):
+        words = [str(source) for source in sources] if isinstance(sources, list | tuple | set) else [str(sources)]
+        yield f"{directive} {' '.join(words)}"
+
+
+def _value(node: ast.AST | None) -> Any:
+    """The value of an expression that says it itself; the expression, where it does not."""
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return node

@@ -1,0 +1,81 @@
+"""From the block of a family's module to that module: what of it counts, its check, and the call of the family."""
+
+import inspect
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.config.loading import AppConfig
+from agentcore.config.settings_of_modules import RawSettings, validate_settings
+from agentcore.config.written_secrets import secrets_to_mask
+from agentcore.core.containment.foreign_error import type_name
+from agentcore.core.containment.reading import WrongValueError
+from agentcore.core.declarations.manifest import settings_of
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.finding import Found, Places
+from agentcore.core.discovery.references import references_of
+from agentcore.secrets import keep_masked
+
+_PARAMETERS = 2
+
+
+def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None, block: RawSettings) -> Any:
+    """The module that a family makes of a block. Runs code of the family: in a thread, under a limit.
+
+    Args:
+        model: What its blocks are, as `block_model` gives it.
+        block: The block with what its references stand for.
+    Raises:
+        ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
+        BaseException: What the family raised.
+    """
+    return family(member.name, _checked(block, model))
+
+
+def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel] | None]:
+    """The key of a module's settings and their class, as its code says. Imports it, and makes the module of a block.
+
+    The secrets of a block stay masked in this process, for a family may quote them in an error.
+
+    Args:
+        places: app.json, in whose environment and secrets the references of a block are looked up.
+    Raises:
+        BaseException: Whatever keeps it from being imported or made.
+    """
+    target = found.load()
+    if isinstance(found, FamilyMember):
+        model = block_model(target)
+        block = raw_block(found)
+        if isinstance(places, AppConfig):
+            resolved = references_of(places).resolve(block.values, block.origins)
+            keep_masked((*resolved.secrets, *secrets_to_mask(model, block.values)))
+            block = RawSettings(block.key, resolved.values, block.origins)
+        target = make_member(found, target, model, block)
+    return settings_of(target, found.name)
+
+
+def block_model(family: Any) -> type[BaseModel] | None:
+    """The model of a family's blocks, which is the type of its second parameter; None: they are plain objects.
+
+    Raises:
+        TypeError: The family is no function of a name and a block.
+        BaseException: What its annotations raised.
+    """
+    if not callable(family):
+        raise WrongValueError("the family's entry point", "a function of a name and a block", family)
+    parameters = list(inspect.signature(family, eval_str=True).parameters.values())
+    if len(parameters) < _PARAMETERS:
+        raise TypeError(f"the family's {type_name(family)} is to take a name and a block, and takes {len(parameters)}")
+    hint = parameters[1].annotation
+    return hint if isinstance(hint, type) and issubclass(hint, BaseModel) else None
+
+
+def raw_block(member: FamilyMember) -> RawSettings:
+    """The block as it stands in app.json, where values may only refer to what the family is to get."""
+    block = member.layers.below(member.path)
+    return RawSettings(member.family.key, block.values, block.origins)
+
+
+def _checked(block: RawSettings, model: type[BaseModel] | None) -> Any:
+    """The block as its family gets it: an object of its model, or a dict."""
+    return block.values if model is None else validate_settings(model, block)

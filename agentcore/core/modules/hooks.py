@@ -1,0 +1,34 @@
+"""Calling the hooks of modules, each on its own and under a limit."""
+
+import asyncio
+import inspect
+from typing import Any
+
+from agentcore.bounds import HOOK_SECONDS
+from agentcore.core.containment.containment import run_contained
+from agentcore.core.modules.module_record import ModuleRecord
+
+
+async def bind(record: ModuleRecord) -> None:
+    """Give a module that is a `Module` its runtime, before its `init`."""
+    await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
+
+
+async def _bind(record: ModuleRecord) -> None:
+    record.plugin.bind(record.runtime)
+
+
+async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
+    """Call one hook of one module: a sync one in a thread, both under the limit."""
+    impl = module.hooks.get(hook)
+    if impl is None:
+        return None
+    return await run_contained(_run_hook(impl, values), limit_s, f"{hook}:{module.name}", module.name)
+
+
+async def _run_hook(impl: Any, values: dict[str, Any]) -> Any:
+    arguments = [values[name] for name in impl.argnames]
+    if inspect.iscoroutinefunction(impl.function):
+        return await impl.function(*arguments)
+    result = await asyncio.to_thread(impl.function, *arguments)
+    return await result if inspect.isawaitable(result) else result

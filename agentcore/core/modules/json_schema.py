@@ -1,0 +1,164 @@
+"""JSON Schemas from outside, compiled: without a look at other documents, with patterns that match in linear time."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from agentcore.bounds import (
+    EXPLAINED_STEPS,
+    SCHEMA_DEPTH,
+    SCHEMA_NODES,
+    SCHEMA_PATTERN_BYTES,
+    VALIDATION_ERRORS,
+    VALIDATION_STEPS,
+)
+from agentcore.core.modules.schema_work import SchemaWork, follow_reference, item_of
+from agentcore.near_names import closest_name
+
+Validate = Callable[[Any], list[dict[str, str]]]
+"""Gives what is wrong with a value, as `{path, message}`; nothing: all is right."""
+
+_DATA = frozenset(("const", "default", "enum", "example", "examples"))
+_MAPS = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
+_MESSAGE_CHARS = 500
+
+
+def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed here") -> Validate:
+    """Make the function that holds values against a schema.
+
+    Args:
+        unknown: What is said of a key that the schema does not have, and allows no others beside its own.
+    Raises:
+        ValueError: It is no valid JSON Schema, refers to another document, or has a pattern that does not match in
+            linear time (with a look-around or a back-reference), or the work that it makes has no bound.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
+
+    options = jsonschema_rs.RegexOptions(size_limit=SCHEMA_PATTERN_BYTES)
+    try:
+        validator = jsonschema_rs.validator_for(schema, pattern_options=options, offline=True)
+    except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as exc:
+        path = path_of(getattr(exc, "instance_path", ()))
+        message = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
+        raise ValueError(f"it is no JSON Schema that can be used: {path + ': ' if path else ''}{message}") from exc
+
+    try:
+        work = SchemaWork(schema)
+    except ValueError as exc:
+        raise ValueError(f"it is no JSON Schema that can be used: {exc}") from exc
+
+    def validate(value: Any) -> list[dict[str, str]]:
+        steps = work.count_steps(value)
+        if steps > VALIDATION_STEPS:
+            return [{"path": "", "message": "is too much to be held against the schema; give less at once"}]
+        if validator.is_valid(value):
+            return []
+        errors: Iterable[Any]
+        if steps <= EXPLAINED_STEPS:
+            errors = validator.iter_errors(value)
+        elif work.has_choices:
+            return [{"path": "", "message": "is not what the schema wants; give less at once to be told where"}]
+        else:
+            errors = _first_error(validator, value)
+        faults = (fault for error in errors for fault in _faults_of(error, schema, unknown))
+        return [
+            {"path": path_of(path), "message": message[:_MESSAGE_CHARS]}
+            for path, message in itertools.islice(faults, VALIDATION_ERRORS)
+        ]
+
+    return validate
+
+
+def say_unknown(name: str, known: Iterable[str], unknown: str) -> str:
+    """What is said of a key that there is not, with the one that may have been meant."""
+    near = closest_name(name, known)
+    return unknown if near is None else f"{unknown}; did you mean {near!r}?"
+
+
+def check_cost(schema: dict[str, Any]) -> int:
+    """See that holding a value against a schema takes a bounded time; gives the number of its patterns.
+
+    Raises:
+        ValueError: With all that it refers to in its place it is too large or too deep, or it refers to something in
+            a way that cannot be followed.
+    """
+    cost = _Cost(schema)
+    if cost.of(schema, 0) > SCHEMA_NODES:
+        raise ValueError(f"with all that it refers to it has more than {SCHEMA_NODES:,} parts; make it simpler")
+    return cost.patterns
+
+
+def path_of(parts: Any) -> str:
+    """A place in a JSON value, such as `items[0].name`."""
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _first_error(validator: Any, value: Any) -> list[Any]:
+    """The first error of a value alone; the validator's own `iter_errors` collects all of them at once."""
+    import jsonschema_rs  # noqa: PLC0415 - as above
+
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as exc:
+        return [exc]
+    return []
+
+
+def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tuple[list[Any], str]]:
+    """What an error says, each at the place that it is about: of a key that is missing or unknown, that of the key."""
+    place, kind = list(error.instance_path), error.kind.name
+    if kind == "required":
+        yield [*place, error.kind.property], "is required"
+    elif kind == "additionalProperties":
+        known = _keys_beside(schema, error.schema_path)
+        for name in error.kind.unexpected:
+            yield [*place, name], say_unknown(name, known, unknown)
+    else:
+        yield place, error.message
+
+
+def _keys_beside(schema: Any, path: Sequence[Any]) -> Iterable[str]:
+    """The keys of an object's schema, by the path of one of its keywords."""
+    part = schema
+    for step in list(path)[:-1]:
+        part = part.get(step) if isinstance(part, dict) else item_of(part, str(step))
+    return part.get("properties", {}) if isinstance(part, dict) else ()
+
+
+class _Cost:
+    """Counts the parts of a schema, those that it refers to as often as it does."""
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._root = root
+        self._known: dict[int, int] = {}
+        self.patterns = 0
+
+    def of(self, part: Any, depth: int) -> int:
+        """The number of parts; one that holds itself is counted once, as the validator follows it step by step."""
+        if not isinstance(part, dict | list):
+            return 0
+        if id(part) not in self._known:
+            if depth > SCHEMA_DEPTH:
+                raise ValueError(f"its parts, or what they refer to, are nested more than {SCHEMA_DEPTH} deep")
+            self._known[id(part)] = 0
+            self._known[id(part)] = 1 + sum(self.of(child, depth + 1) for child in self._children(part))
+        return self._known[id(part)]
+
+    def _children(self, part: dict[str, Any] | list[Any]) -> Iterator[Any]:
+        if isinstance(part, list):
+            yield from part
+            return
+        for name, value in part.items():
+            if name in _MAPS and isinstance(value, dict):
+                self.patterns += len(value) if name == "patternProperties" else 0
+                yield from value.values()
+            elif name == "$ref" and isinstance(value, str):
+                yield follow_reference(self._root, value)
+            elif name in {"$dynamicRef", "$recursiveRef"} or (name == "$id" and part is not self._root):
+                raise ValueError(f"{name} is not taken here; refer to a part with $ref, as in '#/$defs/NAME'")
+            elif name not in _DATA:
+                self.patterns += name == "pattern"
+                yield value

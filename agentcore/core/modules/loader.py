@@ -1,0 +1,178 @@
+"""From a name to an object that implements the hooks: found, imported, named, checked.
+
+What runs code of a module raises `TimeoutError` where that takes too long, and whatever that code raises.
+"""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from agentcore.api.module import Module, tool_faults
+from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
+from agentcore.config.loading import AppConfig
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
+from agentcore.config.written_secrets import secrets_to_mask
+from agentcore.core.containment.containment import run_contained
+from agentcore.core.containment.foreign_error import reason_of, type_name
+from agentcore.core.declarations.components import read_component
+from agentcore.core.declarations.definitions import count_parts, read_definition, without_session
+from agentcore.core.declarations.manifest import read_manifest
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.finding import Found, title_of
+from agentcore.core.discovery.references import references_of
+from agentcore.core.modules.family_block import block_model, make_member, raw_block
+from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
+from agentcore.core.modules.tool_registry import prepare
+
+
+async def load(found: Found) -> LoadedCode:
+    """Import a module's code in a thread."""
+    return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
+
+
+async def make(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
+    """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew.
+
+    Args:
+        target: What its entry point names.
+        config: Where the references of a block are looked up.
+    """
+
+    async def made(*work: Any) -> Any:
+        run = asyncio.to_thread(*work)
+        return await run_contained(run, IMPORT_SECONDS, f"make:{record.name}", record.name)
+
+    if isinstance(record.found, FamilyMember):
+        record.block_model = await made(block_model, target)
+        return await made(_make_member, record, record.found, target, config)
+    return await made(target) if isinstance(target, type) else target
+
+
+def _make_member(record: ModuleRecord, member: FamilyMember, family: Any, config: AppConfig) -> Any:
+    block = resolved(record, config, raw_block(member))
+    return make_member(member, family, record.block_model, block)
+
+
+def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSettings:
+    """A module's settings with what their references stand for, which is masked in what it says as long as it is there.
+
+    Raises:
+        ConfigError: Some stand for nothing.
+        StateDirError: The secrets cannot be read.
+    """
+    found = references_of(config).resolve(raw.values, raw.origins)
+    record.mask(found.secrets)
+    model = record.block_model or record.manifest.settings
+    record.mask_written(secrets_to_mask(model, raw.values))
+    return RawSettings(raw.key, found.values, raw.origins)
+
+
+def raw_settings(record: ModuleRecord, config: AppConfig) -> RawSettings:
+    """What is set for a module, with what its references stand for."""
+    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    return resolved(record, config, given)
+
+
+def settings(record: ModuleRecord, config: AppConfig) -> Any:
+    """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
+    raw = raw_settings(record, config)
+    return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
+
+
+async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
+    """Fill the record with what the object that implements a module's hooks says of itself.
+
+    Raises:
+        TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
+    """
+    record.plugin = plugin
+    untitled = title_of(record.name, record.found)
+    read = asyncio.to_thread(read_manifest, plugin, record.name, locale, untitled)
+    record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
+
+
+async def adopt_hosted(record: ModuleRecord, plugin: Any, locale: str) -> None:
+    """The same for what stands for a module of another machine, which brings nothing into the page, and claims nothing.
+
+    Raises:
+        TypeError: What it says of itself is nothing that can be used.
+    """
+    record.plugin = plugin
+    own_name = record.name.partition("/")[2]
+    read = asyncio.to_thread(read_manifest, plugin, own_name, locale, title_of(own_name, None))
+    found = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.manifest = replace(found, claims=(), requires=(), runs_scripts_in_page=False, settings=None, config_key="")
+    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
+
+
+async def definitions(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
+
+    Raises:
+        TypeError: It gave no sequence; or tools without `execute_tool_call`.
+    """
+    read = asyncio.to_thread(_read_definitions, record, given)
+    record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
+
+
+async def component(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_web_component` gave into the record.
+
+    Raises:
+        TypeError: It is no `WebComponent`, or one that cannot be shown.
+        ValueError: It adds to the page's policy what no module may.
+    """
+    runs_scripts = record.manifest.runs_scripts_in_page
+    read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=runs_scripts)
+    record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
+
+
+def _import(found: Found) -> LoadedCode:
+    found.make_importable()
+    origin, fingerprint = found.origin(), found.fingerprint()
+    return LoadedCode(found.load(), origin, fingerprint)
+
+
+def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:
+    plugin = record.plugin
+    faults = tool_faults(plugin) if issubclass(type(plugin), Module) else []
+    problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
+    problems += () if record.placed is None else record.placed.problems
+    entries = _entries(given)
+    if entries and "execute_tool_call" not in record.hooks:
+        raise TypeError("it defines tools, but does not implement execute_tool_call")
+    tools: dict[str, RegisteredTool] = {}
+    claims: set[str] = set()
+    parts = 0
+    for number, entry in enumerate(entries[:TOOLS_PER_MODULE]):
+        try:
+            definition = read_definition(entry)
+            parts += count_parts(definition)
+            if parts > MODULE_PARTS:
+                left_out = f"{len(entries) - number} tools are left out: the schemas of a module may have"
+                problems.append(f"{left_out} {MODULE_PARTS:,} values together")
+                break
+            if record.is_foreign and "session" in definition.effects:
+                claims.add(definition.name)
+                definition = without_session(definition)
+            tool = prepare(definition, record)
+        except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
+            problems.append(reason_of(exc))
+            continue
+        if tool.definition.name in tools:
+            problems.append(f"tool {tool.definition.name!r} is defined twice; the first counts")
+        tools.setdefault(tool.definition.name, tool)
+    if len(entries) > TOOLS_PER_MODULE:
+        problems.append(f"{len(entries) - TOOLS_PER_MODULE} tools are left out: a module may have {TOOLS_PER_MODULE}")
+    record.session_claims = frozenset(claims)
+    return list(tools.values()), problems
+
+
+def _entries(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    kind = next((kind for kind in (list, tuple) if issubclass(type(given), kind)), None)
+    if kind is None:
+        raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
+    return list(kind.__iter__(given))

@@ -1,0 +1,275 @@
+"""One module as the host keeps it: its state, what it brought, why it failed; and its tools."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from agentcore.api import ToolDefinition, WebComponent
+from agentcore.api.report import ReadReport
+from agentcore.bounds import REFRESH_INTERVAL_SECONDS, REFRESHES_AT_ONCE
+from agentcore.core.containment import ModuleLogin, ModuleRequirement
+from agentcore.core.declarations.hosted_names import name_for_people
+from agentcore.core.declarations.manifest import Manifest
+from agentcore.pace import Pace
+from agentcore.secrets import keep_masked
+from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
+
+if TYPE_CHECKING:
+    from agentcore.core.discovery.finding import Found
+    from agentcore.core.modules.leftovers import Surroundings
+    from agentcore.core.modules.places import PlacedModule
+    from agentcore.core.modules.validation import CheckResult, Validate
+
+ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
+ToolFormat = Literal["agentcore"] | FormName
+
+_CHECKED: tuple[FormName, ...] = ("openai", "anthropic", "gemini")
+"""The forms in which a fault is the author's to mend; what is wrong in others is wrong in these as well."""
+
+_HOLD_SHOWN_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class LoopHolds:
+    """When a module's code has held the event loop, so that nothing else ran.
+
+    Args:
+        longest_s: The longest time, in seconds.
+        tool: The tool that was called at that time; empty: none.
+        place: Where it was then, `file:line in function`.
+    """
+
+    times: int = 0
+    longest_s: float = 0.0
+    tool: str = ""
+    place: str = ""
+
+    def add(self, seconds: float, tool: str, place: str) -> None:
+        """Count one more."""
+        self.times += 1
+        if seconds > self.longest_s:
+            self.longest_s, self.tool, self.place = seconds, tool, place
+
+    def problem(self) -> str:
+        """A sentence about it; empty: it was never long."""
+        if self.longest_s < _HOLD_SHOWN_SECONDS:
+            return ""
+        where = " in ".join(part for part in (self.tool and f"tool {self.tool!r}", self.place) if part)
+        return (
+            f"its code held the whole server {self.times} times, for {self.longest_s:.1f} s at the longest"
+            f"{where and f', in {where}'}: run what takes time in a thread, and C code that keeps threads from running"
+            " in a process"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCode:
+    """A module's code, imported.
+
+    Args:
+        target: What its entry point names: a class, or the object itself.
+        origin: Where it is from, for people.
+        fingerprint: What the code on the disk was.
+    """
+
+    target: Any
+    origin: dict[str, str]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool that can be called.
+
+    Args:
+        definition: Plain values, as they were read.
+        validate: Gives the arguments as the module gets them; `LeftToPlace`: it has to be asked whether it takes them.
+        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
+        schema: The schema of its arguments, as each provider takes it.
+        encoded: The definition as JSON text, in agentcore's own form.
+        looks_first: Whether it is asked about each call before that runs.
+    """
+
+    definition: ToolDefinition
+    module: "ModuleRecord"
+    validate: "Validate"
+    check_result: "CheckResult | None"
+    schema: LoweredSchema
+    encoded: bytes
+    looks_first: bool
+
+    def does_the_same_as(self, other: "RegisteredTool") -> bool:
+        """Whether a call that was looked at with one of both may run with the other.
+
+        A module that names its tools anew keeps its code, and how soon a model is given one says nothing of a call.
+        """
+        return self is other or (self.module is other.module and self.definition.acts_like(other.definition))
+
+
+_NAMES_SAID = 10
+
+
+@dataclass(eq=False)
+class ModuleRecord:
+    """A module that is listed, or was.
+
+    Args:
+        name: What it is called at the server: `shell_tools`, or `laptop/shell_tools` where it runs on another machine.
+        host: The host on another machine that has it; empty: it is the server's own, in whichever process.
+        reason: Why it is `missing` or `failed`, in a sentence.
+        traceback: The end of the traceback behind `reason`, if there was one.
+        hooks: Hook name to implementation, as long as it is not stopped.
+        executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
+        tools: Its tools, before those whose name another module has are left out.
+        session_claims: Tools of a foreign module that claim to touch nothing but their session; nobody believes it.
+        withheld: Those of its tools that wait for a person, who has not seen them as they are now.
+        offered_instructions: What it says while it runs that models should be told.
+        instructions: The same, unless it waits for a person.
+        tool_errors: Definitions that are not valid, one sentence each.
+        conflicts: Tools left out because another module has the name, one sentence each.
+        notes: What it says about its surroundings: subject to what was found and what to do.
+        report: Says how it is just now; None: it has nothing to say of that.
+        login: What a person can log in to for it; None: nothing.
+        requirements: What it needs on the machine, by name; remain when it fails, for installing one may help.
+        origin: Where it came from: distribution, version, file.
+        found: Its code on the disk; None for one that was handed over as an object.
+        loaded: That code, imported here.
+        placed: What stands for it here, while it runs elsewhere; None: it runs in this process.
+        settings: Its settings; None before they were read.
+        secrets: What references in them stand for that nobody is to be told.
+        written_secrets: The secrets that its settings spell out.
+        block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
+        rivals: What else stands behind its name, and was not chosen.
+        failure: Why it could not be loaded beside the one that ran before.
+        reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
+        fingerprint: What that code was when it was loaded.
+        is_change_known: Whether it was said already that the code on the disk is another now.
+        source_dirs: Folders of its code, to name it when that code holds the event loop.
+        started_ms: How long its start took.
+        ready_at_ms: When it got ready, in milliseconds since 1970.
+        before: What it found when it started.
+        after: What was there when it had ended; None: it has not.
+        left_behind: What it had not given back when it was last stopped, each in a few words.
+        loop_holds: When its code has held the event loop.
+        calls: The ids of its calls that run.
+        undo: What to call when it stops: routes, subscriptions.
+        refresh_pace: How often its tools are read again.
+        is_refresh_due: True while it is known that its tools changed, and they have not been read since.
+    """
+
+    name: str
+    host: str = ""
+    state: ModuleState = "loading"
+    reason: str = ""
+    traceback: str = ""
+    plugin: Any = None
+    manifest: Manifest = field(default_factory=Manifest)
+    hooks: Mapping[str, Any] = field(default_factory=dict)
+    executes_async: bool = True
+    runtime: Any = None
+    tools: list[RegisteredTool] = field(default_factory=list)
+    session_claims: frozenset[str] = frozenset()
+    withheld: list[RegisteredTool] = field(default_factory=list)
+    offered_instructions: str = ""
+    instructions: str = ""
+    tool_errors: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    notes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    component: WebComponent | None = None
+    report: ReadReport | None = None
+    login: ModuleLogin | None = None
+    requirements: dict[str, ModuleRequirement] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict)
+    found: "Found | None" = None
+    loaded: LoadedCode | None = None
+    placed: "PlacedModule | None" = None
+    settings: Any = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    written_secrets: tuple[str, ...] = field(default=(), repr=False)
+    block_model: type[BaseModel] | None = None
+    rivals: tuple["Found", ...] = ()
+    failure: BaseException | None = None
+    reload_error: str = ""
+    fingerprint: str = ""
+    is_change_known: bool = False
+    refresh_pace: Pace = field(default_factory=lambda: Pace(REFRESHES_AT_ONCE, REFRESH_INTERVAL_SECONDS))
+    is_refresh_due: bool = False
+    source_dirs: tuple[str, ...] = ()
+    ready_order: int = 0
+    started_ms: float = 0.0
+    ready_at_ms: int = 0
+    before: "Surroundings | None" = None
+    after: "Surroundings | None" = None
+    left_behind: list[str] = field(default_factory=list)
+    loop_holds: LoopHolds = field(default_factory=LoopHolds)
+    calls: set[str] = field(default_factory=set)
+    undo: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def reviewed_as(self) -> str:
+        """What a person sees and accepts of its definitions is seen and accepted for all hosts of its pool."""
+        return name_for_people(self.name)
+
+    @property
+    def is_foreign(self) -> bool:
+        """True if what it says of its tools comes from elsewhere: a foreign machine, or a mounted server."""
+        return bool(self.host) or self.manifest.definitions_need_review
+
+    @property
+    def instructions_to_review(self) -> str:
+        """What a user has to see before models are sent it: of a host on another machine, all that its module says."""
+        return (
+            merged_instructions(self.manifest.instructions, self.offered_instructions)
+            if self.host
+            else self.offered_instructions
+        )
+
+    @property
+    def instructions_for_models(self) -> str:
+        """What models are sent: nothing of a foreign machine that the user has not seen."""
+        return self.instructions if self.host else merged_instructions(self.manifest.instructions, self.instructions)
+
+    def mask(self, secrets: tuple[str, ...]) -> None:
+        """Have secrets that it is given masked in what it says, until it stops."""
+        self.secrets += secrets
+        self.undo.append(keep_masked(secrets))
+
+    def mask_written(self, secrets: tuple[str, ...]) -> None:
+        """Have secrets masked that its settings say themselves; `secrets` has those alone that are stored elsewhere."""
+        self.written_secrets += secrets
+        self.undo.append(keep_masked(secrets))
+
+    def problems(self) -> list[str]:
+        """What is wrong with it although it runs, one sentence each."""
+        held = self.loop_holds.problem()
+        first = [self.reload_error] if self.reload_error else []
+        if self.instructions_to_review != self.instructions:
+            first.append("you have not seen its instructions for models as they are now, so they wait")
+        if self.withheld:
+            names = [tool.definition.name for tool in self.withheld]
+            more = f" and {len(names) - _NAMES_SAID} more" if len(names) > _NAMES_SAID else ""
+            first.append(
+                f"you have not seen these tools as they are now, so they wait: {', '.join(names[:_NAMES_SAID])}{more}"
+            )
+        left = [f"when it was stopped it left {what}" for what in self.left_behind]
+        return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
+
+    def problems_of_models(self) -> list[str]:
+        """What models cannot do with its tools, one sentence each; what they need not be `strict` for is none."""
+        return [
+            f"tool {tool.definition.name!r}: {fault} ({FORMS[form].label})"
+            for tool in self.tools
+            for form, fault in check_tool(tool.definition.name, tool.definition.description, tool.schema, _CHECKED)
+        ]
+
+    @property
+    def distribution(self) -> str:
+        """The distribution that brought it; empty for a local module."""
+        return self.origin.get("distribution", "")
+
+
+def merged_instructions(declared: str, current: str) -> str:
+    """The instructions of a module: those of its class, then those that it gives while it runs."""
+    return "\n\n".join(filter(None, (declared, current)))

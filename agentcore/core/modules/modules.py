@@ -1,0 +1,326 @@
+"""All modules that are listed: started together, stopped in reverse, enabled, disabled and reloaded meanwhile."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+
+import structlog
+from pydantic import BaseModel
+
+from agentcore.config.errors import ConfigError
+from agentcore.config.loading import AppConfig
+from agentcore.core.approvals.definition_review import Offered
+from agentcore.core.declarations.definitions import without_session
+from agentcore.core.discovery.families import FamilyMember, code_in
+from agentcore.core.discovery.finding import (
+    Found,
+    ModuleNotChosen,
+    ModuleNotInstalled,
+    candidates,
+    described,
+    find_module,
+    take_out,
+)
+from agentcore.core.discovery.installed import rescan
+from agentcore.core.modules.lifecycle import Lifecycle
+from agentcore.core.modules.module_record import ModuleRecord, merged_instructions
+from agentcore.core.modules.places import PlacedModule
+from agentcore.core.modules.reloading import Reload
+from agentcore.core.modules.source_choice import SourceChoice
+from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
+from agentcore.errors import ToolError
+
+log = structlog.get_logger(__name__)
+
+CodeOnDisk = tuple[tuple[str, str, str], ...]
+"""Each module that was found with its source in words and a digest of its code; equal ones: nothing changed."""
+
+
+class Modules:
+    """What is done with modules by whoever asks for it, one change at a time."""
+
+    def __init__(self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, config: AppConfig) -> None:
+        self._lifecycle, self._registry, self._sources = lifecycle, registry, sources
+        self._config = config
+        self._change = asyncio.Lock()
+        self.records = registry.records
+
+    def get(self, name: str) -> ModuleRecord:
+        """The module's record.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.records.get(name)
+        if record is None:
+            known = sorted(self.records)
+            raise ToolError("module_not_found", f"no module {name!r} is listed; listed are {known}", modules=known)
+        return record
+
+    async def start(self, names: Iterable[str]) -> None:
+        """Start modules together; one that fails is marked, the others go on."""
+        async with self._change:
+            await self._lifecycle.start([ModuleRecord(name) for name in dict.fromkeys(names)])
+
+    async def stop(self, names: Iterable[str] | None = None) -> None:
+        """Stop modules (None: all), in reverse order of readiness. A module that others require takes them along."""
+        async with self._change:
+            await self._lifecycle.stop(self.records if names is None else names)
+
+    async def enable(self, name: str) -> ModuleRecord:
+        """Start one module that is not running."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is None or record.state not in ("ready", "loading"):
+                await self._start_one(name, record)
+            return self.records[name]
+
+    async def disable(self, name: str) -> ModuleRecord:
+        """Stop one module, and those that require it."""
+        async with self._change:
+            record = self.get(name)
+            self._sources.withdraw(name)
+            await self._lifecycle.stop(self._lifecycle.with_dependents([name]))
+            return record
+
+    async def lose(self, names: Iterable[str], reason: str) -> None:
+        """Take back what modules had whose place has ended; they are `failed`, with the reason."""
+        async with self._change:
+            for name in names:
+                record = self.records.get(name)
+                # one that failed did so because of this, which says more
+                if record is not None and record.state in ("ready", "loading", "failed"):
+                    await self._lifecycle.lose(record, reason)
+
+    async def start_again(self, names: Iterable[str]) -> None:
+        """Start modules that failed because their place ended, unless somebody else did something to them since."""
+        async with self._change:
+            failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
+            await self._lifecycle.start([ModuleRecord(name) for name in failed])
+
+    def offered_by(self, name: str) -> Offered | None:
+        """What a module that the server itself runs offers, as another machine could offer it; None: it runs none."""
+        record = self.records.get(name)
+        if record is None or record.state != "ready" or record.is_foreign:
+            return None
+        tools = [without_session(tool.definition) for tool in record.tools]
+        return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))
+
+    async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
+        """Have a module served that another machine has started; see `Lifecycle.take_in`."""
+        await self._lifecycle.take_in(record, plugin)
+
+    def merge_again(self) -> None:
+        """Put the tools of all modules together again: which hosts may use chats has changed."""
+        self._lifecycle.merge()
+
+    async def read_hosted_again(self, record: ModuleRecord) -> None:
+        """Have the tools of a module of another machine read anew, which is there again."""
+        await self._lifecycle.read_hosted_again(record)
+
+    def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
+        """Take note of a host on another machine.
+
+        Args:
+            absent: The names of the tools that it is known to have, while nothing of it is served; None: it is there.
+            facts: What models are told of it; None: it was forgotten.
+        """
+        self._lifecycle.know_host(host, absent, facts)
+
+    async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
+        """Serve a module of another machine no more."""
+        await self._lifecycle.let_go_of(record, reason)
+
+    async def restart(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
+        """Stop the modules of one place and those that require them, end it, and start them again.
+
+        Args:
+            names: The modules of that place; those that are off stay so.
+            end: Ends the place.
+        """
+        async with self._change:
+            on = self.restarted_with(names)
+            await self._lifecycle.stop(record.name for record in on)
+            await end()
+            await self._lifecycle.start([ModuleRecord(record.name) for record in on])
+
+    def restarted_with(self, names: Sequence[str]) -> list[ModuleRecord]:
+        """What stops and starts again when the place of these modules does: those that are on, and what needs them."""
+        meant = self._lifecycle.with_dependents(names)
+        return [
+            record
+            for name in meant
+            if (record := self.records.get(name)) and record.state not in ("stopped", "missing")
+        ]
+
+    async def forget(self, name: str) -> None:
+        """Have nothing more to do with a module that does not run; one that does stays."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is not None and record.state in ("stopped", "missing", "failed"):
+                del self.records[name]
+
+    async def reload(self, name: str) -> list[ModuleRecord]:
+        """Put the code of a module and of its distribution that is on the disk now in the place of what runs.
+
+        Where that cannot be, what runs goes on, and says why in `reload_error`.
+        """
+        async with self._change:
+            record = self.get(name)
+            with self._registry.page_scripts_kept():
+                return await self._reload(record)
+
+    def stopped_with(self, name: str, *, for_reload: bool) -> list[ModuleRecord]:
+        """What stops when a module does: itself, those that require it, and for a reload those of its distribution.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        family = [name, *(other.name for other in self._running_family(record))] if for_reload else [name]
+        return [self.records[other] for other in self._lifecycle.with_dependents(family)]
+
+    async def is_same_code(self, name: str) -> bool:
+        """Whether a reload would run the very code that was loaded; of modules that were handed over it always does.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
+        family = [] if is_alone else self._running_family(record)
+        loaded = [each for each in (record, *family) if each.name not in self._lifecycle.given]
+        return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, loaded)))
+
+    def _is_as_loaded(self, record: ModuleRecord) -> bool:
+        if record.found is None:
+            return False
+        rescan()
+        try:
+            now = find_module(record.name, self._config, record.found.source)
+        except (ModuleNotInstalled, ModuleNotChosen, ConfigError):
+            return False
+        return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
+
+    def block_models(self) -> dict[str, type[BaseModel] | None]:
+        """The keys of families of which a module is loaded, each with the model of its blocks."""
+        loaded = [record for record in self.records.values() if record.block_model is not None]
+        return {each.found.family.key: each.block_model for each in loaded if isinstance(each.found, FamilyMember)}
+
+    async def take_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
+        """Have modules begin anew whose blocks were changed with a person's word, unless their code was changed, too.
+
+        Args:
+            paths: What was changed in app.json.
+        """
+        async with self._change:
+            for record in list(self.records.values()):
+                path = record.found.path if isinstance(record.found, FamilyMember) else ()
+                is_meant = path and any(path == changed[:2] or path[:1] == changed for changed in paths)
+                if is_meant and record.state in ("ready", "failed"):
+                    await self._take_block(record)
+
+    async def _take_block(self, record: ModuleRecord) -> None:
+        if await asyncio.to_thread(self._has_code_of_its_block, record):
+            with self._registry.page_scripts_kept():
+                await self._reload(record)
+
+    async def code_on_disk(self, name: str) -> CodeOnDisk:
+        """All code on the disk that starting or reloading a module, listed or not, could load now."""
+        record = self.records.get(name)
+        family = () if record is None else self._running_family(record)
+        names = sorted({name, *(other.name for other in family)})
+        return await asyncio.to_thread(self._code_of, names)
+
+    def _code_of(self, names: Sequence[str]) -> CodeOnDisk:
+        rescan()
+        found = [each for name in names for each in candidates(name, self._config)]
+        return tuple((each.name, described(each), each.fingerprint()) for each in found)
+
+    async def read_again(self, name: str) -> None:
+        """Have a module's tools read anew, if it is ready."""
+        await self._lifecycle.read_again(name)
+
+    async def use_choice(self, name: str) -> None:
+        """Run a listed module with what a person has chosen to stand behind its name."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is not None and record.state == "ready":
+                await self._reload(record)
+            elif record is not None and record.state != "stopped":
+                await self._start_one(name, record)
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the modules into the order of app.json, by which the first of two tools with one name counts."""
+        listed = [name for name in names if name in self.records]
+        order = [*listed, *(name for name in self.records if name not in listed)]
+        if order != list(self.records):
+            records = {name: self.records[name] for name in order}
+            self.records.clear()
+            self.records.update(records)
+            self._lifecycle.merge()
+
+    async def has_changed(self, record: ModuleRecord) -> bool:
+        """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
+        if record.found is None or record.state != "ready":
+            return False
+        has_changed = await asyncio.to_thread(self._fingerprint_now, record.found) != record.fingerprint
+        if has_changed and not record.is_change_known:
+            record.is_change_known = True
+            log.warning("module_changed", module=record.name, **record.origin)
+        return has_changed
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _start_one(self, name: str, before: ModuleRecord | None) -> None:
+        """Start a module that does not run, with the code that is on the disk now, unless its distribution runs."""
+        family = [] if before is None else self._running_family(before)
+        if before is not None and not family:
+            await asyncio.to_thread(take_out, [before.found] if before.found is not None else [])
+        record = ModuleRecord(name)
+        await self._lifecycle.start([record])
+        if family and record.origin:
+            record.origin["version"] = family[0].origin.get("version", "")
+
+    async def _reload(self, record: ModuleRecord) -> list[ModuleRecord]:
+        is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
+        family = [record.name, *([] if is_alone else [other.name for other in self._running_family(record)])]
+        names = [name for name in self.records if name in family]
+        if record.name in self._lifecycle.given:  # an object: there is no other code of it
+            dependents = self._lifecycle.with_dependents(names)
+            running = [name for name in dependents if name in names or self.records[name].state == "ready"]
+            await self._lifecycle.stop(running)
+            await self._lifecycle.start([ModuleRecord(name) for name in running])
+        else:
+            async with self._lifecycle.places_kept():
+                await Reload(self._lifecycle, names, takes_code=not is_alone).run()
+        return [self.records[name] for name in names]
+
+    def _fingerprint_now(self, found: Found) -> str:
+        if not isinstance(found, FamilyMember):
+            return found.fingerprint()
+        return next((now.fingerprint() for now in self._members_now(found)), "")
+
+    def _members_now(self, found: FamilyMember) -> Iterator[FamilyMember]:
+        """The block of app.json as it is now, or none."""
+        for now in candidates(found.name, self._config):
+            if isinstance(now, FamilyMember) and now.source == found.source:
+                yield now
+
+    def _has_code_of_its_block(self, record: ModuleRecord) -> bool:
+        """Whether a module is a block of a family whose code is as it was loaded: then only its block is taken anew."""
+        if not isinstance(record.found, FamilyMember) or not record.fingerprint:
+            return False
+        rescan()
+        code = code_in(record.fingerprint)
+        return any(code_in(now.fingerprint()) == code for now in self._members_now(record.found))
+
+    def _running_family(self, record: ModuleRecord) -> list[ModuleRecord]:
+        """The other modules of its distribution that are on."""
+        return [
+            other
+            for other in self.records.values()
+            if other is not record
+            and other.state != "stopped"
+            and record.distribution
+            and other.distribution == record.distribution
+        ]

@@ -1,0 +1,226 @@
+"""What a module sees of its host: the implementation of `Runtime`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic_core
+from pydantic import BaseModel
+
+from agentcore.api.context import KeyScope
+from agentcore.api.hosts import HostInfo
+from agentcore.api.login import Login
+from agentcore.api.report import ReadReport
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
+from agentcore.config.loading import AppConfig
+from agentcore.core.containment import ModuleLogin, ModuleRequirement
+from agentcore.core.declarations.handed_over import ReadingRuntime
+from agentcore.core.declarations.hosted_names import host_in
+from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.events import Event, EventBus
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.places import Places
+from agentcore.core.modules.routes import RouteTable
+from agentcore.core.resources.module_resources import ModuleResources
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.files.workspace import Workspace
+from agentcore.net.url_policy import OwnOrigins, UrlPolicy
+from agentcore.secrets import masked_json
+from agentcore.store.credentials import ModuleSecrets
+from agentcore.store.record import Record
+from agentcore.store.record.call_row import notice
+from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
+from agentcore.supervision.control import ControlFiles
+
+
+@dataclass(frozen=True, slots=True)
+class HostServices:
+    """What of the host the runtimes of modules draw on."""
+
+    config: AppConfig
+    state: StateDir
+    record: Record
+    workspace: Workspace
+    control_files: ControlFiles
+    events: EventBus
+    resources: ResourceRegistry
+    routes: RouteTable
+    own_origins: OwnOrigins
+    places: Places
+
+
+class ModuleRuntime(ReadingRuntime):
+    """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
+
+    def __init__(
+        self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
+    ) -> None:
+        super().__init__(record.name)
+        self._record, self._services, self._tools_changed = record, services, tools_changed
+        self._settings = record.settings
+        self._resources = ModuleResources(services.resources, record.name)
+        self._secrets: ModuleSecrets | None = None
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own, made at first use."""
+        return self._services.state.data_dir(self._record.name)
+
+    @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with the server's keys and records: also those of a server that runs beside this host."""
+        config = self._services.config
+        kept = locate_state_dir(config.file, config.sources.environ)
+        return tuple(dict.fromkeys((self._services.state.path, kept)))
+
+    @property
+    def secrets(self) -> ModuleSecrets:
+        """What the module keeps to itself."""
+        if self._secrets is None:
+            self._secrets = ModuleSecrets(self._services.state.path, self.name)
+            self._record.undo.append(self._secrets.close)
+        return self._secrets
+
+    @property
+    def storage(self) -> ModuleStorage:
+        """What the module finds again under a name."""
+        return ModuleStorage(StoredFiles(self.data_dir), self.name)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._services.workspace
+
+    @property
+    def control_files(self) -> ControlFiles:
+        """The guard of the files that decide what runs outside of the sandbox."""
+        return self._services.control_files
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person or a model reads."""
+        return self._services.config.locale
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._services.routes.add(
+            self._record.name,
+            self._record.manifest.claims,
+            method,
+            path,
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+            scope=scope,
+        )
+        self._record.undo.append(route.remove)
+        return route
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """See `agentcore.api.Runtime.url_policy`."""
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._services.own_origins,
+        )
+
+    def hosts(self) -> Sequence[HostInfo]:
+        """See `agentcore.api.Runtime.hosts`."""
+        return () if self._record.placed is not None else tuple(self._services.places.machines_known())
+
+    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+        publisher = host_in(self.name) or self.name
+        self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id, publisher=publisher)
+
+    def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        def listen(event: Event) -> None:
+            handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
+
+        unsubscribe = self._services.events.subscribe(pattern, listen)
+        undo = self._record.undo
+        undo.append(unsubscribe)
+
+        def end() -> None:
+            unsubscribe()
+            if unsubscribe in undo:
+                undo.remove(unsubscribe)
+
+        return end
+
+    def _note(self, subject: str, said: str, advice: str) -> None:
+        self._record.notes.pop(subject, None)
+        if len(self._record.notes) >= MODULE_NOTES:
+            raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
+        self._record.notes[subject] = said, advice
+
+    def _give_report(self, read: ReadReport) -> None:
+        self._record.report = read
+
+    def _offer_login(self, login: Login) -> None:
+        self._record.login = ModuleLogin(login, self.name)
+
+    def _declare_requirement(self, requirement: ModuleRequirement) -> None:
+        declared, name = self._record.requirements, requirement.info.name
+        if name not in declared and len(declared) >= MODULE_REQUIREMENTS:
+            raise ValueError(
+                f"module {self.name!r} has declared {MODULE_REQUIREMENTS} requirements, which is the limit"
+            )
+        declared[name] = requirement
+        self._services.events.publish("requirement.declared", {"name": name, "module": self.name})
+
+    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+        row = notice(outcome, details=details)
+        self._services.record.append(
+            row._replace(
+                module=self.name,
+                call_id=call_id,
+                session_id=session_id,
+                arguments=masked_json(row.arguments, ARGUMENTS_RECORDED_CHARS),
+            )
+        )
+
+    def tools_changed(self) -> None:
+        """See `agentcore.api.Runtime.tools_changed`."""
+        self._tools_changed(self._record)
+
+    def _instruct(self, text: str) -> None:
+        if text != self._record.offered_instructions:
+            self._record.offered_instructions = text
+            self._tools_changed(self._record)
+
+    def _served_changed(self, address: str) -> None:
+        self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)

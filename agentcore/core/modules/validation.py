@@ -1,0 +1,150 @@
+"""Arguments checked against the tool's model or JSON Schema, compiled once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pydantic_core
+from pydantic import ValidationError
+
+from agentcore.api import ToolDefinition
+from agentcore.bounds import VALIDATION_ERRORS
+from agentcore.core.containment.tool_errors import plain_error
+from agentcore.core.modules.json_schema import compile_schema, path_of, say_unknown
+from agentcore.errors import InvalidResultError, ToolError
+from agentcore.near_names import shown_name
+
+Validate = Callable[[dict[str, Any]], dict[str, Any]]
+CheckResult = Callable[[bytes, bool], None]
+"""Gets a result's data as JSON text, and whether it comes from the open world."""
+
+_UNKNOWN = "is not a parameter"
+
+
+def compile_validator(definition: ToolDefinition) -> Validate:
+    """Make the function that checks arguments and gives what the module gets.
+
+    The function raises `ToolError` `invalid_arguments` with one entry for each wrong field.
+
+    Raises:
+        ValueError: The definition's schema is not a valid JSON Schema of an object.
+    """
+    if definition.input_schema.get("type", "object") != "object":
+        raise ValueError(f"input_schema of tool {definition.name!r} must have type 'object'")
+    if definition.arguments is None:
+        return _by_schema(definition)
+    import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
+
+    try:
+        jsonschema_rs.meta.validate(definition.input_schema)
+    except jsonschema_rs.ValidationError as exc:
+        raise ValueError(f"input_schema of tool {definition.name!r} is not valid: {exc.message}") from exc
+    return validator_of(definition)
+
+
+class LeftToPlace(dict[str, Any]):
+    """Arguments that a schema refuses, of a tool whose module runs elsewhere: its own model has the last word."""
+
+
+def or_left_to_place(validate: Validate) -> Validate:
+    """The same function, but that what it refuses is left to the place where the module runs."""
+
+    def validate_or_leave(arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return validate(arguments)
+        except ToolError:
+            return LeftToPlace(arguments)
+
+    return validate_or_leave
+
+
+def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
+    """Make the function that holds a result's data, as JSON text, against the schema; None: there is none to hold.
+
+    The function raises `InvalidResultError`.
+
+    Raises:
+        ValueError: The definition's `output_schema` is not a valid JSON Schema.
+    """
+    if definition.output_schema is None or definition.checks_result:
+        return None
+    try:
+        errors_of = compile_schema(definition.output_schema)
+    except ValueError as exc:
+        raise ValueError(f"output_schema of tool {definition.name!r} cannot be used: {exc}") from exc
+
+    def check(encoded: bytes, is_untrusted: bool) -> None:
+        if errors := errors_of(pydantic_core.from_json(encoded)):
+            wrong = [(error["path"], error["message"]) for error in errors]
+            raise InvalidResultError(definition.name, wrong, untrusted=is_untrusted)
+
+    return check
+
+
+def validator_of(definition: ToolDefinition) -> Validate:
+    """The same by the definition's model alone, whose schema is known to be one."""
+    model = definition.arguments
+    assert model is not None  # noqa: S101 - the caller has looked
+    validate_python = model.__pydantic_validator__.validate_python
+    known = list(definition.input_schema.get("properties", {}))
+
+    def validate(arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            values: dict[str, Any] = validate_python(arguments).__dict__
+        except ValidationError as exc:
+            found = exc.errors(include_url=False, include_context=False, include_input=False)
+            # near names are looked up for those that are shown alone: a caller may send any number of unknown keys
+            errors = [
+                {
+                    "path": shown_name(path_of(error["loc"])),
+                    "message": _say(error["type"], error["msg"], error["loc"], known),
+                }
+                for error in found[:VALIDATION_ERRORS]
+            ]
+            raise invalid_arguments(definition.name, definition.input_schema, errors, len(found)) from None
+        except ToolError as exc:  # of a validator of the module's own
+            raise plain_error(exc) from exc
+        return values
+
+    return validate
+
+
+def _by_schema(definition: ToolDefinition) -> Validate:
+    try:
+        errors_of = compile_schema(definition.input_schema, unknown=_UNKNOWN)
+    except ValueError as exc:
+        raise ValueError(f"input_schema of tool {definition.name!r} cannot be used: {exc}") from exc
+
+    def validate(arguments: dict[str, Any]) -> dict[str, Any]:
+        if errors := errors_of(arguments):
+            raise invalid_arguments(definition.name, definition.input_schema, errors)
+        return arguments
+
+    return validate
+
+
+def invalid_arguments(
+    tool: str, schema: dict[str, Any], errors: list[dict[str, str]], count: int | None = None
+) -> ToolError:
+    """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`.
+
+    Args:
+        count: How many there are, where `errors` are the first ones.
+    """
+    count = len(errors) if count is None else count
+    problems = "; ".join(f"{shown_name(error['path'] or 'arguments')}: {error['message']}" for error in errors[:3])
+    more = f" (and {count - 3} more)" if count > 3 else ""  # noqa: PLR2004 - as many as are shown
+    said = f"{tool} was not called: {problems}{more}"
+    return ToolError(
+        "invalid_arguments",
+        said if said.endswith(("?", ".")) else f"{said}.",
+        errors=errors[:VALIDATION_ERRORS],
+        parameters=list(schema.get("properties", {})),
+    )
+
+
+def _say(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) -> str:
+    if kind == "missing":
+        return "is required"
+    if kind == "extra_forbidden":
+        return say_unknown(str(loc[-1]), known if len(loc) == 1 else (), _UNKNOWN)
+    return message[:1].lower() + message[1:]

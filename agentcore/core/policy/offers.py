@@ -1,0 +1,35 @@
+"""What a person may allow for later along with one call, from narrow to wide; each says in full what it means."""
+
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.command_pattern import escaped
+from agentcore.approval_rules.criteria import RunsOn, Url, offered
+from agentcore.core.policy.authority import PERSONS, Decision
+from agentcore.core.policy.grants import GrantOffer, GrantScope
+from agentcore.net.url_pattern import origin_of
+
+_SCOPES: tuple[GrantScope, ...] = ("session", "always")
+
+
+def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> tuple[GrantOffer, ...]:
+    """The offers for a call that is asked about; none for what always asks, and where a rule asks."""
+    is_by_default = decision.by == "untrusted" or decision.by.startswith("mode:")
+    if not is_by_default or facts.is_protected or "dangerous" in facts.effects or facts.principal.kind in PERSONS:
+        return ()
+    if facts.is_of_foreign_machine:
+        return ()  # a grant is for callers of one kind, and each machine is another one
+    found = list(offered(facts, roots))
+    return tuple(GrantOffer(scope, facts.definition.name, patterns) for scope in _SCOPES for patterns in found)
+
+
+def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
+    """What an approval grants by itself where only writes are asked about: further reading from the same hosts."""
+    if (
+        facts.is_of_foreign_machine
+        or facts.mode != "ask_writes"
+        or not facts.is_previewed
+        or not facts.effects <= frozenset(("read", "egress"))
+    ):
+        return ()
+    origins = {origin for url in facts.urls if (origin := origin_of(url)) is not None}
+    where = {RunsOn.key: escaped(facts.host)} if facts.host else {}
+    return tuple(GrantOffer("session", "*", {Url.key: origin, **where}) for origin in sorted(origins))

@@ -1,0 +1,149 @@
+"""One module's view of the resource registry: it sees and changes its own, and what it hands over is read strictly.
+
+A preview changes nothing: where it tries, that is `not_in_preview`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from agentcore.api import Image
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.bounds import TEXT_READ_CHARS
+from agentcore.core.containment.plain_values import plain_text
+from agentcore.core.containment.previewing import refuse_in_preview
+from agentcore.core.containment.reading import WrongValueError, read_flag, read_mapping, read_text
+from agentcore.core.resources.registry import OnRelease, ResourceRegistry
+
+_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+
+
+class ModuleResources:
+    """One module's view of the registry: it sees and changes its own."""
+
+    def __init__(self, registry: ResourceRegistry, owner: str) -> None:
+        self._registry, self._owner = registry, owner
+
+    def create(
+        self,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+        former_id: str | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
+        where = self._where("create")
+        return self._registry.create(
+            self._owner,
+            read_text(resource_type, f"resource_type {where}", "a resource type", pattern=_TYPE),
+            read_text(session_id, f"session_id {where}"),
+            adapter_type=read_text(adapter_type, f"adapter_type {where}"),
+            keys=_keys(keys, f"keys {where}"),
+            on_release=_callable(on_release, f"on_release {where}"),
+            former_id=None if former_id is None else read_text(former_id, f"former_id {where}"),
+        )
+
+    def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
+        _callable(on_release, f"on_release {self._where('adopt')}")
+        return self._registry.adopt(self._owner, resource_id, on_release)
+
+    def get(self, resource_id: str) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.get(resource_id, self._owner)
+
+    def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.list(owner=self._owner, session_id=session_id, resource_type=resource_type)
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        title: str | None = None,
+        icon: Image | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
+        where = self._where("update")
+        if status is not None:
+            _one_of(status, get_args(ResourceStatus), f"status {where}")
+        return self._registry.update(
+            resource_id,
+            owner=self._owner,
+            status=status,
+            last_url=None if last_url is None else _text(last_url, f"last_url {where}"),
+            title=None if title is None else _text(title, f"title {where}"),
+            icon=_icon(icon, f"icon {where}"),
+            keep_running=None if keep_running is None else read_flag(keep_running, f"keep_running {where}"),
+            keys=_keys(keys, f"keys {where}"),
+            reopening=_reopening(reopening, f"reopening {where}"),
+        )
+
+    def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
+        """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
+        where = self._where("emit")
+        _one_of(event, get_args(ResourceEvent), f"event {where}")
+        self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
+
+    async def release(self, resource_id: str, reason: str = "") -> None:
+        """See `agentcore.api.resource.Resources`."""
+        refuse_in_preview()
+        reason = read_text(reason, f"reason {self._where('release')}")
+        await self._registry.release(resource_id, self._owner, reason)
+
+    def _where(self, method: str) -> str:
+        return f"of resources.{method} in module {self._owner!r}"
+
+
+def _one_of(value: Any, words: tuple[str, ...], where: str) -> None:
+    if type(value) is not str or value not in words:
+        raise WrongValueError(where, f"one of {', '.join(words)}", value)
+
+
+def _text(value: Any, where: str) -> str:
+    """A text that may be somebody else's, such as the title of a page: made valid and cut, not refused."""
+    if not issubclass(type(value), str):
+        raise WrongValueError(where, "text", value)
+    return plain_text(str.__getitem__(value, slice(0, TEXT_READ_CHARS)))
+
+
+def _keys(value: Any, where: str) -> dict[str, str] | None:
+    if value is None:
+        return None
+    found = read_mapping(value, where, "a mapping from text to text")
+    return {key: read_text(one, f"{key!r} in {where}") for key, one in found.items()}
+
+
+def _callable(value: Any, where: str) -> Any:
+    if value is not None and not callable(value):
+        raise WrongValueError(where, "an async function (resource) -> None", value)
+    return value
+
+
+def _reopening(value: Any, where: str) -> Reopening | None:
+    if value is None:
+        return None
+    if not issubclass(type(value), tuple) or tuple.__len__(value) != 2:  # noqa: PLR2004 - a pair
+        raise WrongValueError(where, "a pair of a tool's name and its arguments", value)
+    tool, arguments = tuple.__iter__(value)
+    return read_text(tool, f"the tool in {where}"), read_mapping(arguments, f"the arguments in {where}")
+
+
+def _icon(value: Any, where: str) -> Image | None:
+    if value is None:
+        return None
+    if not (issubclass(type(value), Image) and issubclass(type(value.data), bytes)):
+        raise WrongValueError(where, "an Image", value)
+    return Image(bytes(value.data), read_text(value.mime, f"mime of the {where}"))

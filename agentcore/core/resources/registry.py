@@ -1,0 +1,532 @@
+"""The resource registry and its turns: calls on one resource run one after another, in order."""
+
+import asyncio
+import hashlib
+import json
+import re
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import structlog
+
+from agentcore.api import Image
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.bounds import (
+    HOOK_SECONDS,
+    ICON_BYTES,
+    REASON_CHARS,
+    REOPENING_BYTES,
+    RESOURCE_INDEXES_AHEAD,
+    RESOURCES_PER_SESSION,
+    RESOURCES_REMEMBERED,
+)
+from agentcore.core.containment.containment import run_contained
+from agentcore.core.containment.foreign_error import log_failure
+from agentcore.core.declarations.hosted_names import host_in, host_title, pool_of
+from agentcore.core.event_types import NOT_KEPT
+from agentcore.core.events import EventBus
+from agentcore.core.resources.last_seen import LastSeen
+from agentcore.core.resources.turns import Entry, OnRelease, enter, leave, not_found, wake_all
+from agentcore.core.resources.used_indexes import UsedIndexes
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.valid_text import valid_text
+
+log = structlog.get_logger(__name__)
+
+_ENDED = "{!r} ended with an earlier run of the server; name none, for the first of this session"
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """What is remembered of a resource that was released: its id (under no key) and its keys, and why it is gone."""
+
+    resource_type: str
+    session_id: str
+    names: frozenset[tuple[str | None, str]]
+    reason: str
+
+    @classmethod
+    def of(cls, resource: Resource, reason: str) -> "_Gone":
+        names = frozenset(((None, resource.resource_id), *resource.keys.items()))
+        return cls(resource.resource_type, resource.session_id, names, reason[:REASON_CHARS])
+
+
+class _Ended(NamedTuple):
+    """What the first that a call makes in the place of one that has ended is given of that.
+
+    Args:
+        lost_by: See `Resource.lost_by`.
+        host: Only one on this host or in this pool is in its place; empty: one at the server.
+    """
+
+    last_url: str | None
+    lost_by: str = ""
+    host: str = ""
+
+
+class ResourceRegistry:
+    """All living resources, whose they are, and whose turn it is."""
+
+    def __init__(self, events: EventBus, indexes: UsedIndexes | None = None) -> None:
+        self._events = events
+        self.indexes = indexes or UsedIndexes()
+        self._entries: dict[str, Entry] = {}
+        self._planned: dict[tuple[str, str], dict[str, Entry]] = {}
+        self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
+        self._ended: dict[tuple[str, str], dict[int, _Ended]] = {}
+        self._reserved: dict[tuple[tuple[str, str], str], int] = {}
+
+    def create(
+        self,
+        owner: str,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+        former_id: str | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
+        series = (session_id, resource_type)
+        self._take_ended(series, owner)
+        entry = self._make(owner, resource_type, session_id, self._free_index(series, former_id))
+        entry.resource.adapter_type, entry.on_release = adapter_type, on_release
+        entry.resource.keys.update(keys or {})
+        self._live(entry)
+        return entry.resource
+
+    def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
+        """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
+
+        Calls that wait for a person share one on each host, and when none of them runs, there was none.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
+        series, host = (session_id, resource_type), host_in(owner)
+        entry = self._planned.get(series, {}).get(host)
+        if entry is None:
+            entry = self._make(owner, resource_type, session_id, self._reserved.pop((series, host), None))
+            entry.is_planned = True
+            index, ended = self._take_ended(series, owner)
+            entry.resource.last_url = ended.last_url
+            entry.resource.lost_by = ended.lost_by
+            entry.replaces = None if index is None else _id_of(series, index)
+            self._planned.setdefault(series, {})[host] = entry
+        return entry.resource
+
+    def reserve(self, session_id: str, resource_id: str, host: str) -> None:
+        """Keep the id of a resource that an earlier process had planned for the one that is planned in its place.
+
+        A call that waits for a person names it, and nothing else may get it meanwhile. Ids that were in use are left.
+        """
+        prefix, index = _parts_of(resource_id, session_id)
+        series = (session_id, prefix)
+        if index is not None and index >= self.indexes.next(series):
+            self.indexes.skip_to(series, index + 1)
+            self._reserved[series, host] = index
+
+    def planned(self, resource_id: str) -> Resource | None:
+        """The resource of this id that is planned and does not live yet."""
+        entry = self._find_planned(resource_id)
+        return None if entry is None else entry.resource
+
+    def _find_planned(self, resource_id: str) -> Entry | None:
+        entries = (entry for planned in self._planned.values() for entry in planned.values())
+        return next((entry for entry in entries if entry.resource.resource_id == resource_id), None)
+
+    def begin(self, resource: Resource) -> None:
+        """Let a planned resource live; nothing to do for any other."""
+        series = (resource.session_id, resource.resource_type)
+        planned = self._planned.get(series, {})
+        entry = next((each for each in planned.values() if each.resource is resource), None)
+        if entry is None:
+            return
+        del planned[host_in(entry.owner)]
+        if not planned:
+            del self._planned[series]
+        resource.status = "starting"
+        resource.created_at_ms = _now_ms()
+        self._live(entry)
+
+    def settle(self, resource: Resource, *, is_used: bool) -> None:
+        """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
+        entry = self._entries.get(resource.resource_id)
+        if entry is None or entry.resource is not resource or not entry.is_planned:
+            return
+        entry.is_used = entry.is_used or is_used or entry.on_release is not None or resource.status != "starting"
+        if entry.is_used or entry.busy:
+            return
+        del self._entries[resource.resource_id]
+        series = (resource.session_id, resource.resource_type)
+        self._planned.setdefault(series, {})[host_in(entry.owner)] = entry
+        resource.status = "closed"
+        self._changed(resource)
+
+    def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        entry = self._find(resource_id, owner)
+        entry.on_release = on_release
+        return entry.resource
+
+    def admit(self, owner: str, resource: Resource, on_release: OnRelease | None = None) -> Resource:
+        """Let a resource live here that was made in another process; one that lives here already is given as it is.
+
+        Args:
+            on_release: Ends it where it is.
+        Raises:
+            ToolError: `resource_taken`: its id is not its own, is another module's, or is too far beyond the next free
+                one: the index that it has is where all others of the session go on from. `too_many_resources`.
+        """
+        series = (resource.session_id, resource.resource_type)
+        entry = self._entries.get(resource.resource_id)
+        if resource.resource_id != _id_of(series, resource.index) or (entry is not None and entry.owner != owner):
+            raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
+        if entry is None:
+            self._check_room(owner, series)
+            if resource.index > self.indexes.next(series) + RESOURCE_INDEXES_AHEAD:
+                raise ToolError(
+                    "resource_taken",
+                    f"the id {resource.resource_id!r} is more than {RESOURCE_INDEXES_AHEAD:,} beyond the next free one",
+                    limit=RESOURCE_INDEXES_AHEAD,
+                )
+            entry = Entry(resource, owner, on_release)
+            self._live(entry)
+        return entry.resource
+
+    def owner_of(self, resource_id: str) -> str | None:
+        """The module whose a resource is; None: there is none of this id."""
+        entry = self._entries.get(resource_id)
+        return None if entry is None else entry.owner
+
+    def host_of(self, resource_id: str) -> str | None:
+        """The host on another machine where a resource is, or is planned; empty: the server; None: there is none."""
+        entry = self._entries.get(resource_id) or self._find_planned(resource_id)
+        return None if entry is None else host_in(entry.owner)
+
+    def to_json(self, resource: Resource) -> dict[str, Any]:
+        """A resource on the wire, with the host on another machine where it is."""
+        host = self.host_of(resource.resource_id)
+        return resource.to_json() | ({"host": host} if host else {})
+
+    def next_index(self, session_id: str, resource_type: str) -> int:
+        """The index of the resource of this type that the session gets next."""
+        return self.indexes.next((session_id, resource_type))
+
+    def get(self, resource_id: str, owner: str | None = None) -> Resource:
+        """The resource; with `owner`, only if it is that module's.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        return self._find(resource_id, owner).resource
+
+    def note_ended(self, seen: LastSeen) -> None:
+        """Note one that ended with an earlier server, or before that did: its id is given no more.
+
+        The first that a call makes for the session on the same host has the last address of the first that ended.
+        """
+        series = (seen.chat_session_id, seen.resource_type)
+        self.indexes.note(series, seen.index)
+        self._ended.setdefault(series, {})[seen.index] = _Ended(seen.last_url, seen.lost_by, seen.host)
+        ended = Resource(_id_of(series, seen.index), seen.resource_type, seen.chat_session_id, seen.index)
+        self._gone.append(_Gone.of(ended, _ENDED.format(ended.resource_id)))
+
+    def note_lost(self, owner: str, lost_by: str) -> None:
+        """Note that what a module has ends without being closed, before it is released.
+
+        What says how another is opened has its place taken, on the same host or in the same pool, by the first that a
+        call makes for the session; the event of its end says `lostBy`.
+        """
+        for entry in self._entries.values():
+            if entry.owner == owner:
+                self._note_lost(entry, lost_by)
+
+    def _note_lost(self, entry: Entry, lost_by: str) -> None:
+        resource = entry.resource
+        if resource.reopening is None or entry.lost_by:
+            return
+        entry.lost_by = lost_by[:REASON_CHARS]
+        host = pool_of(host_in(entry.owner))
+        series = (resource.session_id, resource.resource_type)
+        self._ended.setdefault(series, {})[resource.index] = _Ended(resource.last_url, entry.lost_by, host)
+
+    def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
+        """Nothing is to take the place of this one any more."""
+        self._ended.get((session_id, resource_type), {}).pop(index, None)
+
+    def replaced_by(self, resource_id: str) -> str | None:
+        """The id of the one that has ended and in whose place this one is; None: it is in the place of none."""
+        entry = self._entries.get(resource_id)
+        return None if entry is None else entry.replaces
+
+    def _take_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
+        """The first that ended on the owner's host, and its index, once: whatever is made from now on begins anew."""
+        host = pool_of(host_in(owner))
+        for each, entry in self._planned.get(series, {}).items():
+            if pool_of(each) == host:
+                entry.resource.last_url = None
+                entry.resource.lost_by = ""
+                entry.replaces = None
+        ended = self._ended.pop(series, {})
+        fitting = {index: each for index, each in ended.items() if each.host == host}
+        if len(fitting) < len(ended):
+            self._ended[series] = {index: each for index, each in ended.items() if index not in fitting}
+        if not fitting:
+            return None, _Ended(None)
+        index = min(fitting)
+        return index, fitting[index]
+
+    def list(
+        self,
+        *,
+        owner: str | None = None,
+        session_id: str | None = None,
+        resource_type: str | None = None,
+        host: str | None = None,
+    ) -> list[Resource]:
+        """Resources in the order they were made, filtered; `host`: of modules of this host, empty for the server's."""
+        return [
+            entry.resource
+            for entry in self._entries.values()
+            if owner in (None, entry.owner)
+            and session_id in (None, entry.resource.session_id)
+            and resource_type in (None, entry.resource.resource_type)
+            and (host is None or host_in(entry.owner) == host)
+        ]
+
+    def by_key(self, resource_type: str, key: str, value: str, host: str = "") -> Resource:
+        """The resource that bears this key.
+
+        Args:
+            host: Whose counts, where several hosts have one; empty: the server's.
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        found: Entry | None = None
+        for entry in self._entries.values():
+            if entry.resource.resource_type == resource_type and entry.resource.keys.get(key) == value:
+                if host_in(entry.owner) == host:
+                    return entry.resource
+                found = found or entry
+        if found is None:
+            raise not_found(value)
+        return found.resource
+
+    def why_gone(self, resource_type: str, key: str | None, value: str, session_id: str | None) -> str:
+        """What its module said of a resource that has this id, or bore this key, when it released it; empty: nothing.
+
+        Args:
+            session_id: Only a resource of this session; None: of any.
+        """
+        for gone in reversed(self._gone):
+            if gone.resource_type == resource_type and (key, value) in gone.names:
+                return gone.reason if session_id in (None, gone.session_id) else ""
+        return ""
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        owner: str | None = None,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        title: str | None = None,
+        icon: Image | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        resource = self._find(resource_id, owner).resource
+        if reopening is not None:
+            _set_reopening(resource, reopening)
+        resource.status = status or resource.status
+        resource.last_url = valid_text(last_url) if last_url is not None else resource.last_url
+        resource.title = valid_text(title) if title is not None else resource.title
+        if icon is not None:
+            _set_icon(resource, icon)
+        resource.keep_running = keep_running if keep_running is not None else resource.keep_running
+        resource.keys.update(keys or {})
+        self._changed(resource)
+        return resource
+
+    def emit(
+        self,
+        resource_id: str,
+        event: ResourceEvent,
+        data: Mapping[str, Any],
+        *,
+        owner: str | None = None,
+    ) -> None:
+        """Publish `resource.<event>`.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        self.tell(self._find(resource_id, owner).resource, event, data)
+
+    def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
+        """The same of a resource that may have gone; pictures are not kept for those who resume."""
+        fields = {**data, "resourceId": resource.resource_id}
+        name = f"resource.{event}"
+        self._events.publish(name, fields, session_id=resource.session_id, kept=name not in NOT_KEPT)
+
+    @asynccontextmanager
+    async def turn(self, resource_id: str) -> AsyncIterator[Resource]:
+        """Wait for the resource's turn and hold it.
+
+        Raises:
+            ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
+        """
+        entry = self._find(resource_id)
+        await enter(entry)
+        try:
+            if self._entries.get(resource_id) is not entry:
+                raise not_found(resource_id)
+            entry.resource.last_used_at_ms = _now_ms()
+            yield entry.resource
+        finally:
+            leave(entry)
+
+    async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
+        """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored.
+
+        Args:
+            reason: See `agentcore.api.resource.Resources`.
+            lost_by: What became of it, where nobody closed it; see `note_lost`.
+        """
+        entry = self._entries.get(resource_id)
+        if entry is None or owner not in (None, entry.owner):
+            return
+        if lost_by:
+            self._note_lost(entry, lost_by)
+        del self._entries[resource_id]
+        if reason:
+            self._gone.append(_Gone.of(entry.resource, reason))
+        entry.resource.status = "closed"
+        wake_all(entry, reason)
+        if entry.on_release is not None:
+            try:
+                await run_contained(_end(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as exc:  # noqa: BLE001 - the border between host and module
+                log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
+        self._changed(entry.resource, entry.lost_by)
+
+    async def release_owned(self, owner: str, reason: str = "", *, lost_by: str) -> None:
+        """End all resources of a module that nobody closed, and forget those that were planned for it.
+
+        Args:
+            reason: As of `release`.
+            lost_by: What became of them, as a clause: `its host 'laptop' was lost`.
+        """
+        # all of them before the first has ended: from now on, what a call makes is in the place of these
+        self.note_lost(owner, lost_by)
+        for series, planned in list(self._planned.items()):
+            left = {host: entry for host, entry in planned.items() if entry.owner != owner}
+            if left:
+                self._planned[series] = left
+            else:
+                del self._planned[series]
+        for resource in self.list(owner=owner):
+            await self.release(resource.resource_id, reason=reason)
+
+    def _free_index(self, series: tuple[str, str], former_id: str | None) -> int | None:
+        """The index in an id that was given before and that nothing has now; None: there is no such one."""
+        if former_id is None or former_id in self._entries or self._find_planned(former_id) is not None:
+            return None
+        resource_type, index = _parts_of(former_id, series[0])
+        if index is None or resource_type != series[1]:
+            return None
+        return index if index < self.indexes.next(series) else None
+
+    def _make(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
+        series = (session_id, resource_type)
+        self._check_room(owner, series)
+        index = self.indexes.take(series) if index is None else index
+        now = _now_ms()
+        resource = Resource(
+            _id_of(series, index),
+            resource_type,
+            session_id,
+            index,
+            created_at_ms=now,
+            last_used_at_ms=now,
+        )
+        return Entry(resource, owner)
+
+    def _check_room(self, owner: str, series: tuple[str, str]) -> None:
+        """Check that the owner's host may have another of a series: what other hosts have does not count.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
+        session_id, resource_type = series
+        host = host_in(owner)
+        living = len(self.list(session_id=session_id, resource_type=resource_type, host=host))
+        if living >= RESOURCES_PER_SESSION:
+            raise ToolError(
+                "too_many_resources",
+                f"session {session_id!r} has {living} resources of type {resource_type!r}"
+                f"{f' on {host_title(host)}' if host else ''}; close some first",
+                limit=RESOURCES_PER_SESSION,
+            )
+
+    def _live(self, entry: Entry) -> None:
+        resource = entry.resource
+        self._entries[resource.resource_id] = entry
+        self.indexes.note((resource.session_id, resource.resource_type), resource.index)
+        self._changed(resource)
+
+    def _find(self, resource_id: str, owner: str | None = None) -> Entry:
+        entry = self._entries.get(resource_id)
+        if entry is None or owner not in (None, entry.owner):
+            raise not_found(resource_id)
+        return entry
+
+    def _changed(self, resource: Resource, lost_by: str = "") -> None:
+        data = self.to_json(resource) | ({"lostBy": lost_by} if lost_by else {})
+        self._events.publish("resource.stateChanged", data, session_id=resource.session_id)
+
+
+def _set_icon(resource: Resource, icon: Image) -> None:
+    if len(icon.data) > ICON_BYTES or not icon.mime.startswith("image/"):
+        raise ValueError(f"an icon is an image of at most {ICON_BYTES} bytes, not {len(icon.data)} of {icon.mime!r}")
+    resource.icon = icon if icon.data else None
+    resource.icon_id = hashlib.sha256(icon.data).hexdigest()[:16] if icon.data else ""
+
+
+def _set_reopening(resource: Resource, reopening: Reopening) -> None:
+    tool, arguments = reopening
+    encoded = to_json(dict(arguments))
+    if len(encoded) > REOPENING_BYTES:
+        raise ValueError(f"the arguments of {tool!r} have {len(encoded)} bytes, and {REOPENING_BYTES} are the bound")
+    resource.reopening = (tool, json.loads(encoded)) if tool else None
+
+
+async def _end(entry: Entry) -> None:
+    if entry.on_release is not None:
+        await entry.on_release(entry.resource)
+
+
+def _id_of(series: tuple[str, str], index: int) -> str:
+    session_id, resource_type = series
+    return f"{resource_type}_{session_id}_{index}"
+
+
+def _parts_of(resource_id: str, session_id: str) -> tuple[str, int | None]:
+    """The type and the index in an id; no index: it is none of this session."""
+    found = re.fullmatch(rf"(.+)_{re.escape(session_id)}_(0|[1-9][0-9]{{0,8}})", resource_id)
+    return (found[1], int(found[2])) if found is not None else ("", None)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,161 @@
+"""Looking at a call as the one path would, without running it: for explanations, and for arguments that were edited."""
+
+from dataclasses import replace
+from typing import Any
+
+from agentcore.api import CallPreview
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.core.approvals.pending import now_ms
+from agentcore.core.approvals.queue import ApprovalQueue
+from agentcore.core.approvals.request import ApprovalRequest, Changed
+from agentcore.core.calls.call import Call, CallRequest
+from agentcore.core.calls.errors import on_other_host
+from agentcore.core.calls.permission import Permission, refused
+from agentcore.core.calls.prepare import Preparation
+from agentcore.core.calls.preview import touched
+from agentcore.core.policy.approval_policy import ApprovalPolicy
+from agentcore.core.policy.authority import Decision
+from agentcore.core.policy.offers import offers_for
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.errors import ToolError
+
+
+class CallReview:
+    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
+
+    def __init__(
+        self,
+        preparation: Preparation,
+        permission: Permission,
+        policy: ApprovalPolicy,
+        approvals: ApprovalQueue,
+        resources: ResourceRegistry,
+    ) -> None:
+        self._preparation = preparation
+        self._permission = permission
+        self._policy = policy
+        self._approvals = approvals
+        self._resources = resources
+
+    async def inspect(self, request: CallRequest) -> CallFacts:
+        """What the policy would look at if this were called now.
+
+        Raises:
+            ToolError: Why it could not run.
+        """
+        call = Call.of(request)
+        prepared = await self._preparation.prepare(call, may_create=False)
+        return await self._permission.facts_of(call, prepared, with_paths=True)
+
+    async def edit(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
+        """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
+
+        The call goes on waiting as it was asked for; a verdict with the digest of what this gives runs it so.
+
+        Raises:
+            ToolError: `approval_not_found`; or why the call cannot run with them.
+        """
+        pending = self._approvals.undecided(call_id)
+        edited = await self._edited(pending.request, arguments)
+        pending.add_edit(edited)
+        return edited
+
+    async def look_again(self, request: ApprovalRequest) -> ApprovalRequest:
+        """A call that waits as it would be now; its `changes` name what is different from what was shown.
+
+        Raises:
+            ToolError: Why it could not run now.
+        """
+        tool, principal, session_id = request.definition.name, request.principal, request.session_id
+        resource_id = request.resource_id
+        # None: it has ended, or a call before a restart had planned it
+        is_there = resource_id is None or self._resources.host_of(resource_id) is not None
+        again = CallRequest(
+            tool,
+            request.arguments,
+            principal,
+            session_id,
+            resource_id if is_there else None,
+            agent_id=request.agent_id,
+            mode=request.mode,
+            host=request.host,
+        )
+        call = Call.of(again)
+        prepared = await self._preparation.prepare(call, may_create=False)
+        if not is_there and prepared.resource is not None:
+            return replace(request, changes=())  # the call is refused when it runs: nothing takes its target's place
+        definition = prepared.tool.definition
+        if (host := prepared.tool.module.host) != request.host:
+            raise on_other_host(host, request.host, is_approved=True)
+        is_same_tool = definition.acts_like(request.definition)
+        if is_same_tool and prepared.digest != request.arguments_digest:
+            raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
+        facts = await self._permission.facts_of(call, prepared, with_paths=True)
+        decision = self._policy.decide(facts)
+        if decision.kind == "deny":
+            raise refused(decision)
+        changes: dict[Changed, bool] = {
+            "tool": not is_same_tool,
+            "target": _shown(prepared.preview) != _shown(request.preview),
+            "rules": decision.kind == "ask" and _asks(decision) != (request.rule, request.untrusted_source),
+        }
+        found = tuple(change for change, is_found in changes.items() if is_found)
+        if not found:
+            return replace(request, changes=())
+        if decision.kind == "ask":
+            request = replace(
+                request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
+            )
+        return replace(
+            request,
+            definition=definition,
+            arguments=prepared.given,
+            arguments_digest=prepared.digest,
+            preview=prepared.preview,
+            offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),
+            changes=found,
+            # an untrusted source that is named from now on is one that the decision covers
+            requested_at_ms=now_ms(),
+        )
+
+    async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
+        tool, principal = request.definition.name, request.principal
+        session_id, agent_id, mode = request.session_id, request.agent_id, request.mode
+        call = Call.of(
+            CallRequest(tool, arguments, principal, session_id, agent_id=agent_id, mode=mode, host=request.host)
+        )
+        prepared = await self._preparation.prepare(call, may_create=False)
+        if (host := prepared.tool.module.host) != request.host:
+            raise on_other_host(host, request.host, is_approved=True)
+        definition = prepared.tool.definition
+        if definition != request.definition:
+            raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
+        facts = await self._permission.facts_of(call, prepared, with_paths=True)
+        decision = self._policy.decide(facts)
+        if decision.kind == "deny":
+            raise refused(decision)
+        if decision.kind == "ask":
+            request = replace(
+                request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
+            )
+        resource_id = prepared.resource.resource_id if prepared.resource else None
+        if resource_id is None and definition.resource is not None:
+            # one that the call itself has planned is not there yet
+            resource_id = request.resource_id
+        return replace(
+            request,
+            arguments=prepared.given,
+            arguments_digest=prepared.digest,
+            preview=prepared.preview,
+            offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),
+            resource_id=resource_id,
+        )
+
+
+def _shown(preview: CallPreview | None) -> tuple[object, ...]:
+    """All of a preview that a decision rests on."""
+    return () if preview is None else (*touched(preview), preview.diff, preview.words)
+
+
+def _asks(decision: Decision) -> tuple[str, str | None]:
+    return decision.by, decision.untrusted_source

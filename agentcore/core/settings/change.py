@@ -1,0 +1,155 @@
+"""Changing settings: all changes of one Save are tried out before anything is written, and go to one file.
+
+Settings of a module go to `modules/KEY.json`, which wins over app.json; those of the server stand in app.json.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentcore.config.json_edit import without_value
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.layers import Origin
+from agentcore.core.settings.display import label, pointer
+from agentcore.core.settings.document import ELSEWHERE, SettingsDocument, SettingsSubject
+from agentcore.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One change.
+
+    Args:
+        path: The setting; keys only, a list is replaced as a whole.
+        value: The new value.
+        is_removal: Whether the setting is taken out of its file instead, so that what is below it counts.
+    """
+
+    path: tuple[str, ...]
+    value: Any = field(default=None, repr=False)
+    is_removal: bool = False
+
+
+@dataclass(frozen=True)
+class SettingsPlan:
+    """Changes that can be written."""
+
+    before: SettingsDocument
+    after: SettingsDocument
+
+    def of(self, subject: SettingsSubject) -> "SettingsPlan":
+        """The same change as another module sees it that has its settings under the same key."""
+        return SettingsPlan(replace(self.before, subject=subject), replace(self.after, subject=subject))
+
+    def write(self) -> SettingsDocument:
+        """Write the file that changes, in one step.
+
+        Raises:
+            ConfigChangedError: Another program changed it since it was read; it was not written.
+            ConfigError: It cannot be written.
+        """
+        old, text = self.before.file, self.after.file.source.text
+        if text != old.source.text:
+            old.with_text(text, makes_folder=self.before.own is not None)
+        return self.after
+
+
+def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -> SettingsPlan:
+    """Try changes out.
+
+    Raises:
+        ToolError: `settings_unknown`, `unknown_setting`, `setting_read_only`, `setting_overridden`, `invalid_settings`.
+        ConfigError: A change leads through a value that is no object.
+    """
+    after = document
+    for change in changes:
+        _check(after, change)
+        after = _applied(after, change)
+    _refuse_new_problems(document, after, changes)
+    for change in changes:
+        if not change.is_removal and not _is_equal(after.at(change.path), change.value):
+            raise _overridden(after, change.path)
+    return SettingsPlan(document, after)
+
+
+def _check(document: SettingsDocument, change: SettingChange) -> None:
+    schema, path = document.subject.schema, change.path
+    if schema is None:
+        raise ToolError(
+            "settings_unknown",
+            f"module {document.subject.module!r} was not loaded, so nobody knows what its settings may be; "
+            "enable it first, or edit the file",
+            module=document.subject.module,
+        )
+    is_elsewhere = document.subject.module is None and path[0] in ELSEWHERE
+    if is_elsewhere or (schema.place(path) == "unknown" and not (change.is_removal and document.has(path))):
+        raise _unknown(path, is_elsewhere=is_elsewhere)
+
+
+def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
+    if is_elsewhere:
+        message = f"{path[0]!r} is not changed here: modules and their settings have routes of their own"
+    else:
+        message = f"there is no setting {label(path)}"
+    return ToolError("unknown_setting", message, path=pointer(path))
+
+
+def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
+    file, path = document.file, change.path
+    _refuse_read_only(document, path)
+    if change.is_removal and path not in file.source.spans and document.has(path):
+        raise _overridden(document, path)
+    text = without_value(file.source, path) if change.is_removal else file.edited(path, change.value)
+    try:
+        source = JsonSource(text)
+    except JsonSyntaxError as exc:  # such as nesting that no file may have
+        errors = [{"path": pointer(path), "message": exc.message}]
+        raise ToolError("invalid_settings", f"nothing was saved: {exc.message}", errors=errors) from exc
+    return document.with_file(replace(file, source=source, exists=file.exists or text != file.source.text))
+
+
+def _refuse_read_only(document: SettingsDocument, path: JsonPath) -> None:
+    for known, origin in document.origins.items():
+        if origin.is_read_only and known[: len(path)] == path:
+            raise _read_only(known, origin)
+    around, origin = document.origin_around(path)
+    if origin.is_read_only and not isinstance(document.at(around), dict):
+        raise _read_only(around, origin)
+
+
+def _read_only(path: JsonPath, origin: Origin) -> ToolError:
+    return ToolError(
+        "setting_read_only",
+        f"{label(path)} comes from {origin}, which wins over all files; change it there and restart",
+        path=pointer(path),
+        variable=origin.variable,
+    )
+
+
+def _overridden(document: SettingsDocument, path: JsonPath) -> ToolError:
+    """What is wanted cannot be said in one file, since objects are merged key by key; or it contradicts itself."""
+    set_here = (origin for known, origin in document.origins.items() if known[: len(path)] == path)
+    others = sorted({str(origin) for origin in set_here if origin.file != document.file.path})
+    message = f"{label(path)} is changed twice, and not to the same; change it once"
+    if others:
+        message = f"{label(path)} is set in {', '.join(others)}, which is not changed from here; remove it there"
+    where = pointer(path)
+    return ToolError("setting_overridden", message, path=where, errors=[{"path": where, "message": message}])
+
+
+def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, changes: Sequence[SettingChange]) -> None:
+    """Refuse what makes settings wrong; what was wrong already does not keep the rest from being changed."""
+    known = {(problem.path, problem.message) for problem in before.problems}
+    touched = [change.path for change in changes if not change.is_removal]
+    errors = [
+        {"path": pointer(problem.path), "message": problem.message}
+        for problem in after.problems
+        if (problem.path, problem.message) not in known or any(problem.path[: len(path)] == path for path in touched)
+    ]
+    if errors:
+        said = "; ".join(f"{error['path'] or 'settings'}: {error['message']}" for error in errors[:3])
+        raise ToolError("invalid_settings", f"nothing was saved: {said}", errors=errors)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)

@@ -1,0 +1,58 @@
+"""Which changes of settings a person confirms: all but those that touch nothing but harmless settings."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.config.fields import names_of
+from agentcore.config.json_source import JsonPath
+from agentcore.core.containment.containment import without_exit
+from agentcore.core.settings.change import SettingChange, SettingsPlan
+from agentcore.core.settings.document import SettingsDocument
+
+
+def needs_person(plan: SettingsPlan, changes: list[SettingChange]) -> bool:
+    """Whether changes are a matter of policy, which they are unless all that they do is harmless.
+
+    The places that are named have to be harmless, the values there before and after of a kind that the schema tells
+    of, and the settings as the module takes them may differ at harmless places only: one place can change others, as
+    where it brings an object into being. Where the settings did not hold before, nobody can say what changes.
+    """
+    schema = plan.before.subject.schema
+    if schema is None or not all(schema.is_harmless(change.path) for change in changes):
+        return True
+    for change in changes:
+        for document in (plan.before, plan.after):
+            if document.has(change.path) and not schema.takes(change.path, document.at(change.path)):
+                return True
+    differing = _differing(plan.before, plan.after)
+    return differing is None or not all(schema.is_harmless(path) for path in differing)
+
+
+def _differing(before: SettingsDocument, after: SettingsDocument) -> list[JsonPath] | None:
+    """Where the settings differ as the module takes them; None: that cannot be told."""
+    model = before.subject.model
+    if model is None:
+        return None
+    try:
+        return without_exit(lambda: _compared(model, before, after))
+    except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
+        return None
+
+
+def _compared(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
+    one, other = model.model_validate(before.resolved()), model.model_validate(after.resolved())
+    return list(_differing_in(one, other, ()))
+
+
+def _differing_in(one: Any, other: Any, path: JsonPath) -> Iterator[JsonPath]:
+    if type(one) is not type(other):
+        yield path
+    elif isinstance(one, BaseModel):
+        for key, name in names_of(type(one)).items():
+            yield from _differing_in(getattr(one, name), getattr(other, name), (*path, key))
+        if one.model_extra != other.model_extra:
+            yield path
+    elif one != other:
+        yield path

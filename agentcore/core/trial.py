@@ -1,0 +1,66 @@
+"""One module started alone, to be looked at: beside a server that runs, and without a trace of it."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentcore.api import Report, ToolDefinition
+from agentcore.config.loading import AppConfig
+from agentcore.core.containment.report import read_report
+from agentcore.core.core import Host
+from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.errors import ToolError
+from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a module that was started alone.
+
+    Args:
+        reason: Why it did not get ready; empty: it did.
+        took_ms: How long its start took.
+        tools: All that it offers, also what a person has yet to accept.
+        problems: What is wrong although it started, one sentence each.
+        notes: What it says about its surroundings: subject to what was found and what to do.
+        report: How it was.
+    """
+
+    reason: str
+    took_ms: float
+    tools: tuple[ToolDefinition, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
+
+
+async def try_module(config: AppConfig, name: str, folder: Path) -> Trial:
+    """Start one module of an app.json, see what it is, and stop it again.
+
+    It gets its settings with what their references stand for, and the workspace; what it keeps goes into a folder of
+    its own. Nobody is asked about its tools, and none is called.
+
+    Args:
+        folder: An empty folder that takes the place of the state folder.
+    """
+    alone = config.model_copy(update={"modules": (name,)})
+    with StateDir.open(config.file, environ={STATE_DIR_VARIABLE: str(folder)}) as state:
+        began = time.perf_counter()
+        async with Host.open(alone, state) as host:
+            record = host.modules.get(name)
+            took_ms = round((time.perf_counter() - began) * 1000, 1)
+            if record.state != "ready":
+                return Trial(record.reason, took_ms, notes=dict(record.notes))
+            return await _look(record)
+
+
+async def _look(record: ModuleRecord) -> Trial:
+    problems = [*record.tool_errors, *record.conflicts]
+    try:
+        report = await read_report(record.report, record.name)
+    except ToolError as exc:
+        problems.append(exc.message)
+        report = Report()
+    tools = tuple(tool.definition for tool in (*record.tools, *record.withheld))
+    return Trial("", record.started_ms, tools, tuple(problems), dict(record.notes), report)

@@ -1,3 +1,0 @@
-"""What lives longer than a call: resources, their queues and their tabs."""
-
-from agentcore.host.resources.last_seen import LastSeen

@@ -1,0 +1,70 @@
+"""Modules that run elsewhere: in a process of their own, on another machine, and what links them to their server."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentcore.config.loading import AppConfig
+    from agentcore.hosts.hosts import Hosts
+    from agentcore.hosts.pool.permissions import KeyExists, make_key, public_key_in, user_block
+    from agentcore.hosts.wire.frames import PROTOCOL
+    from agentcore.hosts.wire.web_socket import (
+        CLOSE_SECONDS,
+        HEARTBEAT_SECONDS,
+        MESSAGE_BYTES,
+        SOCKET_PATH,
+        UNPAIRED_MESSAGE_BYTES,
+    )
+
+__all__ = [
+    "CLOSE_SECONDS",
+    "HEARTBEAT_SECONDS",
+    "MESSAGE_BYTES",
+    "PROTOCOL",
+    "SOCKET_PATH",
+    "UNPAIRED_MESSAGE_BYTES",
+    "Hosts",
+    "KeyExists",
+    "end_all_outliving",
+    "make_key",
+    "places_of",
+    "public_key_in",
+    "user_block",
+]
+
+_HOMES = {
+    "CLOSE_SECONDS": "agentcore.hosts.wire.web_socket",
+    "HEARTBEAT_SECONDS": "agentcore.hosts.wire.web_socket",
+    "Hosts": "agentcore.hosts.hosts",
+    "KeyExists": "agentcore.hosts.pool.permissions",
+    "MESSAGE_BYTES": "agentcore.hosts.wire.web_socket",
+    "PROTOCOL": "agentcore.hosts.wire.frames",
+    "SOCKET_PATH": "agentcore.hosts.wire.web_socket",
+    "UNPAIRED_MESSAGE_BYTES": "agentcore.hosts.wire.web_socket",
+    "make_key": "agentcore.hosts.pool.permissions",
+    "public_key_in": "agentcore.hosts.pool.permissions",
+    "user_block": "agentcore.hosts.pool.permissions",
+}
+
+
+async def end_all_outliving(state: "Path") -> list[str]:
+    """Have the hosts end that outlive the server of a state folder; gives the names of those that ran."""
+    from agentcore.hosts.hosts import end_all_outliving as end_all  # noqa: PLC0415 - as below
+
+    return await end_all(state)
+
+
+def places_of(config: "AppConfig") -> "Hosts":
+    """The hosts that app.json names, and those that dial in, for a host to be opened with."""
+    from agentcore.hosts.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
+
+    return Hosts(config)
+
+
+def __getattr__(name: str) -> object:
+    # at first use: a process that runs modules for a server needs little of this room
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

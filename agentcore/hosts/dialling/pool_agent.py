@@ -1,0 +1,322 @@
+"""The program of a host of a pool: found over NATS, shared by servers, each of which has modules of its own in it."""
+
+import asyncio
+import contextlib
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from agentcore import __version__
+from agentcore.api import Background
+from agentcore.config.hosts import HOST_NAME, LABEL, LABELS
+from agentcore.config.loading import AppConfig
+from agentcore.files.workspace import Workspace
+from agentcore.hosts.dialling.own_modules import OwnModules
+from agentcore.hosts.dialling.pool_worker import PoolWorker
+from agentcore.hosts.dialling.telling import Told
+from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
+from agentcore.hosts.pool.nats_link import NatsLink
+from agentcore.hosts.pool.pool import SIGN_SECONDS
+from agentcore.hosts.pool.said import (
+    Announcement,
+    DrainWanted,
+    OpenLink,
+    PlaceGiven,
+    PlaceWanted,
+    ServerSign,
+    read,
+)
+from agentcore.hosts.pool.subjects import QUEUE, Subjects
+from agentcore.hosts.wire.frames import PROTOCOL, LinkError
+from agentcore.hosts.worker.surroundings import HostSurroundings
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
+
+log = structlog.get_logger(__name__)
+
+SERVER_SECONDS = 10.0
+"""After so long without a sign a server counts as away, and what it has here is kept for a while."""
+
+_FORGOTTEN_SECONDS = 3600.0
+"""After so long the modules of a server that is away, and of which nothing lives here, are stopped."""
+
+_PROMISED_SECONDS = 60.0
+_AGAIN_SECONDS = 1.0
+_LOOK_SECONDS = 0.25
+_SERVERS = 100
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What a host is in its pool.
+
+    Args:
+        name: What it is called there.
+        capacity: How many resources may live in it.
+    """
+
+    pool: str
+    name: str
+    servers: NatsServers
+    capacity: int
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pool: str, name: str, servers: NatsServers, capacity: int, labels: Sequence[str]) -> "Membership":
+        """Read what a person gave.
+
+        Raises:
+            PoolAddressError: It is nothing that can be used; the message says why.
+        """
+        servers.check()
+        if not re.fullmatch(HOST_NAME, pool):
+            raise PoolAddressError(f"{pool!r} cannot be a pool's name: {HOST_NAME}")
+        if wrong := [each for each in labels if not re.fullmatch(LABEL, each)]:
+            raise PoolAddressError(f"{wrong[0]!r} cannot be a label: {LABEL}")
+        if len(labels) > LABELS:
+            raise PoolAddressError(f"{len(labels)} labels are too many: {LABELS} are the bound")
+        return cls(pool, name, servers, capacity, tuple(sorted(set(labels))))
+
+
+class _Client:
+    """One server, as this host knows it."""
+
+    def __init__(self, worker: PoolWorker) -> None:
+        self.worker = worker
+        self.seen_at = asyncio.get_running_loop().time()
+        self.link: NatsLink | None = None
+        self.link_id = ""
+        self.carrying: asyncio.Task[None] | None = None
+
+
+class PoolAgent:
+    """Keeps a host in its pool.
+
+    Args:
+        config: The app.json of this machine.
+        state: The folder in which modules have their data and secrets, for each server one of its own.
+    """
+
+    def __init__(
+        self, config: AppConfig, state: Path, workspace: Workspace, membership: Membership, told: Told
+    ) -> None:
+        self._config, self._state, self._workspace = config, state, workspace
+        self._membership, self._told = membership, told
+        self._subjects = Subjects(membership.pool)
+        self._instance = secrets.token_hex(8)
+        answers = self._subjects.answers(membership.name)
+        self._nats = NatsConnection(membership.servers, f"agentcore host {membership.name}", answers, self._nats_is)
+        self._clients: dict[str, _Client] = {}
+        self._promised: dict[tuple[str, str], float] = {}
+        self._opening: dict[str, asyncio.Task[None]] = {}
+        self._wanted: dict[str, OpenLink] = {}
+        self._ending = Background("pool:servers")
+        self._is_drained = False
+
+    async def run(self) -> None:
+        """Be there until it is cancelled."""
+        await self._nats.open()
+        while True:
+            await self._nats.wait()
+            try:
+                await self._serve()
+            except ConnectionError as exc:
+                log.warning("pool_not_reached", reason=str(exc))
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def stop(self) -> None:
+        """Take leave of all servers, and end what lives here."""
+        for opening in self._opening.values():
+            opening.cancel()
+        for client in self._clients.values():
+            client.worker.leave("its program was ended")
+        carrying = {client.carrying for client in self._clients.values() if client.carrying is not None}
+        if carrying:
+            await asyncio.wait(carrying, timeout=3)
+        for client in self._clients.values():
+            await client.worker.stop()
+        await self._ending.stop()
+        await self._nats.close()
+
+    # -- being there -------------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        """Say that it is there, and answer servers, as long as NATS is there."""
+        me, subjects = self._membership.name, self._subjects
+        async with contextlib.AsyncExitStack() as held:
+            for subject, take in (
+                (subjects.server(), self._heard),
+                (subjects.open(me), self._open),
+                (subjects.drain(me), self._drain),
+            ):
+                await held.enter_async_context(self._nats.subscribed(subject, take))
+            places: contextlib.AsyncExitStack | None = None
+            held.push_async_callback(lambda: _close(places))
+            due = 0.0
+            while True:
+                if places is None and self._has_room:
+                    places = contextlib.AsyncExitStack()
+                    for subject in subjects.places(self._membership.labels):
+                        await places.enter_async_context(self._nats.subscribed(subject, self._place, QUEUE))
+                elif places is not None and not self._has_room:
+                    full, places = places, None
+                    await full.aclose()
+                if self._nats.is_up and asyncio.get_running_loop().time() >= due:
+                    due = asyncio.get_running_loop().time() + SIGN_SECONDS
+                    await self._nats.publish(subjects.alive(me), self._announcement().encoded())
+                    self._look_for_servers()
+                await asyncio.sleep(_LOOK_SECONDS)
+
+    def _announcement(self) -> Announcement:
+        return Announcement(
+            member=self._membership.name,
+            protocol=PROTOCOL,
+            instance=self._instance,
+            version=__version__,
+            labels=list(self._membership.labels),
+            capacity=self._membership.capacity,
+            used=self._used,
+            is_drained=self._is_drained,
+            links={server: each.link_id for server, each in self._clients.items() if each.link is not None}
+            | {server: wanted.link for server, wanted in self._wanted.items()},
+        )
+
+    def _nats_is(self, state: str) -> None:
+        where = ", ".join(self._membership.servers.addresses)
+        self._told.state(state or f"in pool {self._membership.pool!r} at {where} as {self._membership.name!r}")
+
+    # -- room ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _used(self) -> int:
+        """What lives here, and sessions that were promised room and have not used it yet."""
+        now = asyncio.get_running_loop().time()
+        living = {(server, session) for server, each in self._clients.items() for session in each.worker.session_ids}
+        self._promised = {key: until for key, until in self._promised.items() if until > now and key not in living}
+        return sum(each.worker.used for each in self._clients.values()) + len(self._promised)
+
+    @property
+    def _has_room(self) -> bool:
+        return not self._is_drained and self._used < self._membership.capacity
+
+    async def _place(self, message: "Msg") -> None:
+        """A server looks for a host that takes something new."""
+        try:
+            wanted = read(PlaceWanted, message.data)
+        except LinkError:
+            return
+        is_full = not self._has_room
+        if not is_full:
+            self._promised[wanted.server, wanted.session] = asyncio.get_running_loop().time() + _PROMISED_SECONDS
+        answer_to = self._subjects.up(self._membership.name, wanted.server, wanted.question)
+        with contextlib.suppress(ConnectionError):
+            await self._nats.publish(answer_to, PlaceGiven(is_full=is_full).encoded())
+
+    async def _drain(self, message: "Msg") -> None:
+        with contextlib.suppress(LinkError):
+            self._is_drained = read(DrainWanted, message.data).on
+            log.warning("host_drained" if self._is_drained else "host_takes_new_work")
+
+    # -- servers ---------------------------------------------------------------------------------------------------
+
+    async def _heard(self, message: "Msg") -> None:
+        with contextlib.suppress(LinkError):
+            client = self._clients.get(read(ServerSign, message.data).server)
+            if client is not None:
+                client.seen_at = asyncio.get_running_loop().time()
+
+    def _look_for_servers(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for server, client in list(self._clients.items()):
+            if client.link is None and not client.worker.used and now - client.seen_at > _FORGOTTEN_SECONDS:
+                del self._clients[server]
+                self._ending.start(client.worker.stop())
+            if client.link is not None and now - max(client.seen_at, self._nats.up_since) > SERVER_SECONDS:
+                client.link.lose(f"the server gave no sign of life for {SERVER_SECONDS:g} s")
+
+    async def _open(self, message: "Msg") -> None:
+        """A server wants a link; while modules start for it, whoever else speaks is heard."""
+        try:
+            wanted = read(OpenLink, message.data)
+        except LinkError as exc:
+            log.warning("link_refused", reason=str(exc))
+            return
+        if wanted.protocol != PROTOCOL or (len(self._clients) >= _SERVERS and wanted.server not in self._clients):
+            log.warning("link_refused", server=wanted.server, protocol=wanted.protocol)
+            return
+        self._wanted[wanted.server] = wanted
+        if wanted.server in self._opening:
+            return  # the last link that a server wants counts, once its modules have started
+        # in no TaskGroup: `stop` ends it, or it ends by itself
+        opening = asyncio.get_running_loop().create_task(self._link_to(wanted.server), name=f"link:{wanted.server}")
+        self._opening[wanted.server] = opening
+        opening.add_done_callback(lambda _: self._opening.pop(wanted.server, None))
+
+    async def _link_to(self, server: str) -> None:
+        """Have the link that a server wants; where it wants another one meanwhile, that."""
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(server)
+        if client is None:
+            client = self._clients[server] = _Client(await self._start(self._wanted[server]))
+        while (wanted := self._wanted.get(server)) is not None:
+            client.seen_at = loop.time()
+            if client.link is not None:
+                client.link.lose("the server has opened another link")
+            if client.carrying is not None:
+                await asyncio.wait({client.carrying})
+            link = client.link = self._link(client.worker, wanted)
+            client.link_id = wanted.link
+            if self._wanted.get(server) is wanted:
+                del self._wanted[server]
+            client.carrying = loop.create_task(_carried(client, link), name=f"link:{server}:carry")
+
+    async def _start(self, wanted: OpenLink) -> PoolWorker:
+        """The modules that a server wants, with data of their own."""
+        folder = self._state / "servers" / wanted.server
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        name = f"{self._membership.pool}.{self._membership.name}"
+        surroundings = HostSurroundings(self._workspace, folder, (self._state,), self._config.locale, name)
+        surroundings.stores_at_server = True
+        worker = PoolWorker(name, surroundings)
+        config = self._config.model_copy(
+            update={"modules": tuple(each for each in self._config.modules if each in wanted.modules)}
+        )
+        await OwnModules(worker, config).start()
+        if self._told.resource is not None:
+            worker.watch_resources(self._told.resource)
+        self._told.offers(worker.tools, worker.failed, self._workspace.roots)
+        return worker
+
+    def _link(self, worker: PoolWorker, wanted: OpenLink) -> NatsLink:
+        names = self._membership.name, wanted.server, wanted.link
+
+        async def greet() -> None:
+            worker.greet()
+
+        return NatsLink(
+            self._nats,
+            self._subjects.down(*names),
+            self._subjects.up(*names),
+            greet,
+            lambda link: worker.attach(link, lambda reason: None),
+        )
+
+
+async def _carried(client: _Client, link: NatsLink) -> None:
+    """Carry a link from its beginning to its end."""
+    try:
+        await link.carry()
+    finally:
+        if client.link is link:
+            client.link = None
+
+
+async def _close(stack: contextlib.AsyncExitStack | None) -> None:
+    if stack is not None:
+        await stack.aclose()

@@ -1,0 +1,18 @@
+"""What a connection to a host on another machine has to do, whatever carries it."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from agentcore.hosts.wire.peer import Peer, Transport
+
+
+class Carrier(Protocol):
+    """A connection that was opened."""
+
+    async def carry(self) -> None:
+        """Carry frames until it ends; the peer ends with it."""
+        ...
+
+
+Carrying = Callable[[Callable[[Transport], Peer]], Carrier]
+"""Makes what carries the frames of a peer, and with it the peer."""

@@ -1,0 +1,39 @@
+"""What a host on another machine says of itself when it greets, held to what can be."""
+
+import re
+
+from agentcore.hosts.places.answers import Hello
+from agentcore.hosts.wire.frames import LinkError
+
+HELLO_SECONDS = 15.0
+"""How long a host may take to greet, and then to say what lives in it."""
+
+_MODULES = 200
+_MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+
+def check_greeting(told: Hello, name: str) -> None:
+    """See that a greeting is one of a host on another machine.
+
+    Raises:
+        LinkError: It is none.
+    """
+    if told.name != name:
+        raise LinkError(f"it calls itself {told.name[:100]!r}, and its key is that of {name!r}")
+    if not told.instance:
+        raise LinkError("it does not say which start of its program it is")
+    check_members(told)
+
+
+def check_members(told: Hello) -> None:
+    """See that what a host says of its modules can be told apart.
+
+    Raises:
+        LinkError: It cannot.
+    """
+    names, numbers = [each.name for each in told.members], [each.module for each in told.members]
+    if len(names) > _MODULES or len(set(names)) != len(names) or len(set(numbers)) != len(numbers):
+        raise LinkError(f"more than {_MODULES} modules, or two of one name or number")
+    for each in names:
+        if not _MODULE_NAME.fullmatch(each):
+            raise LinkError(f"{each[:100]!r} is no name of a module")

@@ -1,0 +1,185 @@
+"""What stands in the server for a module of another machine: its hooks ask there, over whichever link there is."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentcore.api import ToolResult, WebComponent, hookimpl
+from agentcore.api.definition import CallPreview
+from agentcore.bounds import PREVIEW_SECONDS
+from agentcore.core.calls.context import CallContext
+from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.errors import ToolError
+from agentcore.hosts.machines.calls import host_away
+from agentcore.hosts.places.answers import HeldModule
+from agentcore.hosts.places.link import HostLink
+from agentcore.hosts.places.linked_module import LinkedModule
+from agentcore.hosts.places.module import RemoteModule
+from agentcore.hosts.wire.declared import preview_of
+from agentcore.hosts.wire.frames import LinkError
+
+_PREVIEW_SECONDS = 0.95 * PREVIEW_SECONDS
+"""Before what waits for it gives up, and asks a person."""
+
+_NOWHERE = Path("/nonexistent")
+
+
+class ItsMachine(Protocol):
+    """The machine of a module, as far as that asks for it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is connected, and takes calls."""
+        ...
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether nothing new goes there."""
+        ...
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """The workspace folders there."""
+        ...
+
+    def is_silent(self) -> bool:
+        """Whether it gives no sign of life just now, though it is connected."""
+        ...
+
+    def check_there(self) -> None:
+        """See that it is connected.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        ...
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait until it takes calls.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        ...
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """Have a call carried out."""
+        ...
+
+
+class HostedModule(RemoteModule):
+    """Implements the hooks of one module of another machine, which starts and stops it by itself."""
+
+    machine: ItsMachine
+    goes_on = True
+    outlives = True
+
+    def use(self, link: HostLink) -> None:
+        """Ask over this link from now on."""
+        self._link = link
+
+    async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Its settings are those of its own machine."""
+        return ()
+
+    @hookimpl
+    async def init(self, runtime: ModuleRuntime) -> None:
+        """Take what it tells from now on; it has been started there."""
+        self.serve(runtime)
+
+    @hookimpl
+    async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:
+        """Have a call carried out."""
+        return await self.machine.call(self._linked, ctx, tool_name, args)
+
+    @hookimpl
+    async def get_web_component(self) -> WebComponent | None:
+        """Nothing of another machine is served to the page."""
+        return None
+
+    @hookimpl
+    async def shutdown(self) -> None:
+        """It is stopped there, by whoever runs that machine."""
+        self._link.remove(self._linked)
+
+    async def clear_up(self) -> Sequence[str] | None:
+        """What it leaves is of its own machine."""
+        return ()
+
+    @property
+    def is_away(self) -> bool:
+        """See `PlacedModule.is_away`."""
+        return not self.machine.is_there
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """See `PlacedModule.roots`."""
+        return self.machine.roots
+
+    @property
+    def takes_nothing_new(self) -> bool:
+        """See `PlacedModule.takes_nothing_new`."""
+        return self.machine.is_drained
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """Wait for its host, which may be away.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        await self.machine.wait_until_there(timeout_s)
+
+    async def ask(self, request: Mapping[str, Any], data: bytes | None) -> tuple[dict[str, Any], bytes | None]:
+        """Ask it as the same module of the server, over the connection that there is.
+
+        Raises:
+            ToolError: `host_away`: the connection was lost before the answer came; `host_failed`; or what it raised.
+        """
+        try:
+            return await self._link.ask(self._linked, request, data)
+        except LinkError as exc:
+            host = self._link.name
+            message = f"host {host!r} was lost before it answered ({exc}); what it did before that is not known"
+            raise ToolError("host_away", message, retryable=True, host=host) from exc
+
+    async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        self.machine.check_there()
+        return await super()._ask(kind, **fields)
+
+    async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
+        self.machine.check_there()
+        try:
+            async with asyncio.timeout(_PREVIEW_SECONDS):
+                told = await self._link.preview(self._linked, context, context.tool, arguments)
+        except TimeoutError:
+            if self.machine.is_silent():
+                raise host_away(self._link.name) from None
+            raise
+        except ToolError as exc:
+            if self._link.peer.ended is not None:  # nobody is asked about a call that nobody can look at any more
+                raise host_away(self._link.name) from exc
+            raise
+        return None if told is None else preview_of(told)
+
+    async def log_in(self, step: str, address: str = "") -> str:
+        """Take a step of the module's log-in."""
+        self.machine.check_there()
+        return await super().log_in(step, address)
+
+
+def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, told: HeldModule) -> HostedModule:
+    """What stands for a module that another machine has started; its class is its own, with the module's docstring.
+
+    Raises:
+        TypeError, ValueError: What it says of itself is nothing that can be used.
+        ToolError: `module_stays`: it is for a server alone.
+    """
+    if told.attributes.get("runs_scripts_in_page"):
+        raise ToolError("module_stays", f"module {told.name!r} runs scripts in the page, and runs in a server only")
+    own: type[HostedModule] = type("HostedModule", (HostedModule,), {"__doc__": told.description})
+    made = own(link, linked, told.model_copy(update={"settings": None}), _NOWHERE, told.fingerprint)
+    made.machine = machine
+    return made

@@ -1,0 +1,222 @@
+"""A host that dials in without a key: it says what it brings, shows a code, and waits for a person."""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pydantic_core
+
+from agentcore.api import ToolDefinition
+from agentcore.bounds import HOST_OFFER_BYTES
+from agentcore.config.hosts import HOST_NAME
+from agentcore.core.approvals.host_pairings import HostOffer, HostPairing, HostPairings, OfferedModule
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.containment.plain_values import plain_text
+from agentcore.core.declarations.definitions import read_definition, without_session
+from agentcore.core.modules.module_record import merged_instructions
+from agentcore.errors import ToolError
+from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
+from agentcore.hosts.places.answers import HeldModule, Hello
+from agentcore.hosts.places.handlers import Handlers
+from agentcore.hosts.places.messages import Nothing
+from agentcore.hosts.wire.declared import definition_of
+from agentcore.hosts.wire.frames import PROTOCOL, LinkError
+from agentcore.hosts.wire.peer import Message, Peer, Transport
+from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
+
+MESSAGES_PER_SECOND = 10
+"""What a host may say before it is let in."""
+
+_KEPT_SECONDS = 10.0
+_OFFER_SECONDS = 20.0
+_TEXT_CHARS = 500
+_NAME = re.compile(HOST_NAME)
+
+CheckName = Callable[[str], bool]
+
+
+async def pair(pairings: HostPairings, check_name: CheckName, socket: WebSocket, address: str) -> None:
+    """Carry the connection of a host that wants to be let in, until a person has decided, or its code has expired.
+
+    Args:
+        check_name: Sees that a host can have a name; gives whether it takes the place of another.
+    """
+    loop = asyncio.get_running_loop()
+    waits = _Waiting(pairings, check_name, address)
+    carrier = SocketLink(socket, waits.make)
+    late = loop.call_later(HELLO_SECONDS, waits.end_silent)
+    try:
+        await carrier.carry()
+    finally:
+        late.cancel()
+        waits.close()
+
+
+class _Waiting:
+    """One host that waits."""
+
+    peer: Peer
+
+    def __init__(self, pairings: HostPairings, check_name: CheckName, address: str) -> None:
+        self._pairings, self._check_name, self._address = pairings, check_name, address
+        self._pairing: HostPairing | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_kept = asyncio.Event()
+
+    def make(self, transport: Transport) -> Peer:
+        """The server's end of the link."""
+        self.peer = Peer(transport, on_end=lambda reason: self.close(), per_second=MESSAGES_PER_SECOND, blobs_bytes=0)
+        told = Handlers(f"unpaired at {self._address}").told
+        self.peer.listen(
+            {
+                "hello": told(Hello, self._greeted),
+                "pair.kept": told(Nothing, lambda said: self._is_kept.set()),
+                "ping": self._pong,
+            }
+        )
+        return self.peer
+
+    def end_silent(self) -> None:
+        """It has said nothing for too long."""
+        if self._task is None:
+            self.peer.end("it did not greet")
+
+    def close(self) -> None:
+        """The connection has ended."""
+        if self._pairing is not None:
+            self._pairings.withdraw(self._pairing)
+
+    def _pong(self, message: Message) -> None:
+        if type(message.get("n")) is int:
+            self.peer.tell({"type": "pong", "n": message["n"]})
+
+    def _greeted(self, told: Hello) -> None:
+        if self._task is not None:
+            raise LinkError("it greets a second time")
+        if told.protocol != PROTOCOL:
+            raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
+        if not _NAME.fullmatch(told.name):
+            raise LinkError(f"{told.name[:100]!r} cannot be a host's name: {HOST_NAME}")
+        check_members(told)
+        # in no TaskGroup: a message starts it; it ends with the decision, which the end of the link is, too
+        self._task = asyncio.get_running_loop().create_task(self._wait(told), name="host:pairing")
+
+    async def _wait(self, told: Hello) -> None:
+        """Show the code, and wait for the user's decision."""
+        try:
+            self._check_name(told.name)
+        except ToolError as exc:
+            self.peer.end(exc.message)
+            return
+        pairing = self._pairing = self._pairings.add(told.name, self._address, partial(self._fetch, told))
+        self.peer.tell({"type": "pair.code", "code": pairing.code, "expiresAt": pairing.expires_at_ms})
+        left_s = pairing.expires_at_ms / 1000 - time.time()
+        try:
+            async with asyncio.timeout(left_s):
+                key = await asyncio.shield(pairing.decided)
+        except TimeoutError:
+            self.peer.end("the code has expired: dial in again for another one")
+            return
+        if key is None:
+            self.peer.end("a person refused this host, or its code counts no more")
+            return
+        self.peer.tell({"type": "pair.key", "key": key})
+        with contextlib.suppress(TimeoutError):  # it may have it all the same
+            async with asyncio.timeout(_KEPT_SECONDS):
+                await self._is_kept.wait()
+        self.peer.end()
+
+    async def _fetch(self, told: Hello) -> HostOffer:
+        """What the host brings: only the one whose code the user has typed is asked, and read.
+
+        Raises:
+            ToolError: `pairing_not_found`, `host_taken`, `too_many_hosts`.
+        """
+        replaces = self._check_name(told.name)
+        try:
+            async with asyncio.timeout(_OFFER_SECONDS):
+                data = await self._ask_for_offer() if told.has_more else None
+                # in a thread: a hundred definitions take their time
+                return await asyncio.to_thread(_read_offer, told, data, self._address, replaces=replaces)
+        except (LinkError, TimeoutError, ValueError) as exc:
+            reason = str(exc) if isinstance(exc, LinkError) else reason_of(exc)
+            self.peer.end(f"what it brings cannot be read: {reason}")
+            message = f"the host {told.name!r} cannot say what it brings: {reason}; start it again there"
+            raise ToolError("pairing_not_found", message) from None
+
+    async def _ask_for_offer(self) -> bytes:
+        self.peer.expect_blob(HOST_OFFER_BYTES)
+        answer = await self.peer.request({"type": "pair.offer"})
+        if type(answer) is not dict:
+            raise LinkError("an answer without what was asked for")
+        return self.peer.take_blob(answer.get("blob"))
+
+
+def _read_offer(told: Hello, data: bytes | None, address: str, *, replaces: bool) -> HostOffer:
+    """What a host brings.
+
+    Args:
+        told: How it greeted.
+        data: Its whole greeting as JSON text; None: that was the whole one.
+    Raises:
+        LinkError, ValueError: It is none, or that of another host.
+    """
+    if data is not None:
+        whole = Hello.model_validate(pydantic_core.from_json(data, allow_inf_nan=False))
+        if (whole.name, whole.instance) != (told.name, told.instance):
+            raise LinkError("it greeted as another host")
+        check_members(whole)
+        told = whole
+    return _offer(told, address, replaces=replaces)
+
+
+def _offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:
+    return HostOffer(
+        told.name,
+        address,
+        _short(told.platform),
+        _short(told.version),
+        tuple(_short(each) for each in told.workspace),
+        tuple(_module(each) for each in told.members),
+        replaces,
+    )
+
+
+def _module(told: HeldModule) -> OfferedModule:
+    title = told.attributes.get("title")
+    named = title.get("en") if isinstance(title, dict) else title
+    shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
+    return OfferedModule(
+        told.name, _short(shown), _short(told.description), definitions_in(told), instructions_in(told)
+    )
+
+
+def instructions_in(told: HeldModule) -> str:
+    """What models would be sent about a module of a host, as it would be served."""
+    declared = told.attributes.get("instructions")
+    return merged_instructions(declared if isinstance(declared, str) else "", told.instructions)
+
+
+def definitions_in(told: HeldModule) -> tuple[ToolDefinition, ...]:
+    """The tools that a host offers, as they would be served; what is none is left out."""
+    return tuple(filter(None, map(_definition, told.tools)))
+
+
+def _definition(wire: Any) -> ToolDefinition | None:
+    """A tool as it would be served; None: it is none, and would be left out."""
+    try:
+        return without_session(read_definition(definition_of(wire, _nobody, _nobody)))
+    except Exception:  # noqa: BLE001 - whatever a machine says that nobody has let in
+        return None
+
+
+async def _nobody(*_: Any) -> None:
+    """In the place of what is asked of a host that was let in."""
+
+
+def _short(text: str) -> str:
+    return plain_text(text[:_TEXT_CHARS])

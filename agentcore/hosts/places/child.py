@@ -1,0 +1,372 @@
+"""The process of a host, as a server starts, finds and ends it: one that ends with it, or one that outlives it."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from agentcore.encoding import to_json
+from agentcore.files.folder import Folder
+from agentcore.hosts.places.output import FileOutput, PipedOutput
+from agentcore.hosts.wire.frames import TEXT, frame
+from agentcore.hosts.wire.socket_file import short_name
+from agentcore.secrets import is_secret_variable
+from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
+from agentcore.supervision.descendants import kill_all_below
+from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+
+HELLO_SECONDS = 25.0
+"""How long a host may take to be there."""
+
+FOUND_HELLO_SECONDS = 10.0
+"""The same of one that runs already; after that there is time to start another one."""
+
+_KEY_BYTES = 256
+_LOOK_SECONDS = 0.02
+_END_SECONDS = 15.0
+_REAP_SECONDS = 0.5
+_WORKER = "agentcore.hosts.worker"
+
+
+class ChildError(OSError):
+    """The process of a host could not be had; the message says why."""
+
+
+class Child(Protocol):
+    """The process of a host.
+
+    Attributes:
+        pid: Its id, once it is known.
+        is_found: Whether it ran before this server did.
+    """
+
+    pid: int | None
+    is_found: bool
+
+    async def connect(self) -> socket.socket:
+        """Start it, or find it, and give a socket to it.
+
+        Raises:
+            ChildError: It cannot be had.
+        """
+        ...
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """Have a function called when it has ended."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        ...
+
+    @property
+    def ended_as(self) -> str:
+        """How it has ended, in words; empty: nobody knows."""
+        ...
+
+    async def wait_for_words(self) -> None:
+        """Wait until what it wrote has been read, of one that has ended."""
+        ...
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote that is no line of its log."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, and all that it has started."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; it goes on, or ends by itself."""
+        ...
+
+
+class _Outliving(subprocess.Popen[bytes]):
+    """A process that goes on when nobody holds this any more, which is no mistake here."""
+
+    def __del__(self) -> None:
+        pass
+
+
+class EndingChild:
+    """A process that ends with its server, in whatever way that ends."""
+
+    is_found = False
+
+    def __init__(self, name: str, python: str | None, supervisor: Supervisor) -> None:
+        self._name, self._python, self._supervisor = name, python or sys.executable, supervisor
+        self._output = PipedOutput(name)
+        self._process: SupervisedProcess | None = None
+        self.pid: int | None = None
+
+    async def connect(self) -> socket.socket:
+        """See `Child.connect`."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            with theirs, self._output.opened() as written, Folder(os.open(".", os.O_RDONLY | os.O_DIRECTORY)) as folder:
+                self._process = await self._supervisor.start(
+                    [self._python, "-P", "-m", _WORKER, self._name],
+                    folder=folder,
+                    environment=environment(),
+                    stdin=theirs.fileno(),
+                    stdout=written,
+                    stderr=written,
+                )
+        except (SupervisorError, OSError) as exc:
+            ours.close()
+            raise ChildError(f"{self._python} could not be started: {exc}") from exc
+        return ours
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """See `Child.watch`."""
+        if self._process is not None:
+            self._process.on_over(on_over)
+
+    @property
+    def is_over(self) -> bool:
+        """See `Child.is_over`."""
+        return self._process is None or self._process.is_over
+
+    @property
+    def ended_as(self) -> str:
+        """See `Child.ended_as`."""
+        code = None if self._process is None else self._process.exit_code
+        return "" if code is None else _words(code)
+
+    async def wait_for_words(self) -> None:
+        """See `Child.wait_for_words`."""
+        await self._output.ended.wait()
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        return self._output.last_words
+
+    def kill(self) -> None:
+        """See `Child.kill`."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.end(0.0)
+
+    def close(self) -> None:
+        """See `Child.close`."""
+        self._output.close()
+
+
+class OutlivingChild:
+    """A process that goes on without its server: the next one finds it by its socket, and shows it its key.
+
+    Args:
+        folder: Where socket, key and output are; nobody else can enter it.
+        keep_s: How long it waits for the next server.
+    """
+
+    def __init__(self, name: str, python: str | None, folder: Path, keep_s: float) -> None:
+        self._name, self._python, self._folder, self._keep_s = name, python or sys.executable, folder, keep_s
+        self._socket = folder / "socket"
+        self._output = FileOutput(name, folder / "output")
+        self._process: _Outliving | None = None
+        self._loop = asyncio.get_running_loop()
+        self._pidfd = -1
+        self._on_over: Callable[[], None] = lambda: None
+        self._is_over = self._is_closed = False
+        self.pid: int | None = None
+        self.is_found = False
+
+    async def connect(self) -> socket.socket:
+        """See `Child.connect`."""
+        if not hasattr(os, "pidfd_open"):
+            raise ChildError("survives_restart needs Linux; leave it out here")
+        make_private_folder(self._folder)
+        if (found := await _knock(self._folder, "attach")) is not None:
+            self.is_found = True
+            return self._take(found)
+        await asyncio.to_thread(self._start)
+        began = time.monotonic()
+        while (found := await _knock(self._folder, "attach")) is None:
+            # the one that was started ends with 0 once that which goes on listens
+            if self._process is not None and self._process.poll():
+                self._output.read()
+                raise ChildError(_words(self._process.returncode))
+            if time.monotonic() - began > HELLO_SECONDS:
+                raise ChildError(f"it was not there within {HELLO_SECONDS:g} s")
+            await asyncio.sleep(_LOOK_SECONDS)
+        if self._process is not None:
+            self._loop.call_later(_REAP_SECONDS, self._process.poll)
+        return self._take(found)
+
+    async def end(self) -> bool:
+        """Have it end in order, whoever runs it; gives whether it ran."""
+        return await end_outliving(self._folder)
+
+    def watch(self, on_over: Callable[[], None]) -> None:
+        """See `Child.watch`."""
+        self._on_over = on_over
+
+    @property
+    def is_over(self) -> bool:
+        """See `Child.is_over`."""
+        if self.pid is None:
+            return self._process is None or self._process.poll() is not None
+        return self._is_over
+
+    @property
+    def ended_as(self) -> str:
+        """See `Child.ended_as`."""
+        code = None if self._process is None else self._process.poll()
+        return _words(code) if code else ""
+
+    async def wait_for_words(self) -> None:
+        """See `Child.wait_for_words`: they are in a file."""
+
+    @property
+    def last_words(self) -> str:
+        """See `Child.last_words`."""
+        self._output.read()
+        return self._output.last_words
+
+    def kill(self) -> None:
+        """See `Child.kill`."""
+        if self.pid is not None and not self._is_over:
+            # stopped, it starts nothing more
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
+                kill_all_below(self.pid)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        elif self._kill_unreached():
+            assert self._process is not None  # noqa: S101 - it was killed
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_REAP_SECONDS)
+
+    def close(self) -> None:
+        """See `Child.close`."""
+        self._is_closed = True
+        self._kill_unreached()
+        self._output.close()
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def _kill_unreached(self) -> bool:
+        """End a process at once that nobody has reached yet; gives whether there is one."""
+        if self.pid is not None or self._process is None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # it, and that which is to go on
+        return True
+
+    def _start(self) -> None:
+        """Start the process. In a thread, which goes on when whoever waits for it is cancelled."""
+        key = secrets.token_urlsafe(32).encode()
+        write_private_file(self._folder / "key", key)
+        self._socket.unlink(missing_ok=True)
+        keeper, given = os.pipe()
+        command = [self._python, "-P", "-m", _WORKER, self._name, str(self._socket), f"{self._keep_s:g}"]
+        try:
+            with self._output.opened() as written:
+                self._process = _Outliving(
+                    command,
+                    stdin=keeper,
+                    stdout=written,
+                    stderr=written,
+                    env=environment(),
+                    start_new_session=True,
+                    close_fds=True,
+                )
+            os.write(given, key)
+            if self._is_closed:
+                self._kill_unreached()
+        except OSError as exc:
+            raise ChildError(f"{self._python} could not be started: {exc}") from exc
+        finally:
+            os.close(keeper)
+            os.close(given)
+
+    def _take(self, found: socket.socket) -> socket.socket:
+        """Know the process at the other end by what the kernel says of it, and watch for its end."""
+        self.pid = _peer_of(found)
+        self._pidfd = os.pidfd_open(self.pid)
+        self._loop.add_reader(self._pidfd, self._ended)
+        self._output.follow()
+        return found
+
+    def _ended(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        self._is_over = True
+        if self._process is not None:
+            self._process.poll()
+        self._on_over()
+
+
+async def _knock(folder: Path, wish: str) -> socket.socket | None:
+    """A connection to the process of a folder that shows its key; None: nobody is there."""
+    key = await asyncio.to_thread(read_private_file, folder / "key", _KEY_BYTES)
+    if key is None:
+        return None
+    loop = asyncio.get_running_loop()
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.setblocking(False)
+    try:
+        with short_name(folder / "socket") as name:
+            await loop.sock_connect(made, name)
+        await loop.sock_sendall(made, frame(TEXT, to_json({"type": wish, "key": key.decode()})))
+    except OSError:
+        made.close()
+        return None
+    return made
+
+
+async def end_outliving(folder: Path) -> bool:
+    """Have the outliving process end in order whose socket is in this folder; gives whether it ran."""
+    knocked = await _knock(folder, "end")
+    if knocked is None:
+        return False
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        watched = os.pidfd_open(_peer_of(knocked))
+    except ProcessLookupError:  # it is over
+        knocked.close()
+        return True
+    loop.add_reader(watched, over.set)
+    try:
+        async with asyncio.timeout(_END_SECONDS):
+            await over.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(watched, signal.SIGKILL)
+    finally:
+        loop.remove_reader(watched)
+        os.close(watched)
+        knocked.close()
+    return True
+
+
+def _peer_of(connection: socket.socket) -> int:
+    """The id of the process at the other end, by the kernel's word."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[:4], sys.byteorder)
+
+
+def environment() -> dict[str, str]:
+    """The server's environment for a host: without what opens the server or somebody's account."""
+    given = {name: value for name, value in os.environ.items() if not is_secret_variable(name, value)}
+    return {name: value for name, value in given.items() if not name.startswith("AGENTCORE_")}
+
+
+def _words(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"it was ended by {signal.Signals(-code).name}"
+    return f"it ended with exit code {code}"

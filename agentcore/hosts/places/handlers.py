@@ -1,0 +1,73 @@
+"""What is done with the messages of a host: each is read by its model, and what it wants and cannot have is refused."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.hosts.places.messages import M, read, read_answer
+from agentcore.hosts.wire.frames import LinkError
+from agentcore.hosts.wire.peer import Message
+
+log = structlog.get_logger(__name__)
+
+_REFUSALS_LOGGED = 100
+
+COSTLY_PER_SECOND = 2_000
+"""What a host may say a second, over two of them, that is written down, published or made: more than reading costs."""
+
+_SECONDS = 2.0
+
+
+class Handlers:
+    """Makes handlers for one host.
+
+    Args:
+        host: Its name, for the log.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host, self._refusals = host, 0
+        self._loop = asyncio.get_running_loop()
+        self._counted, self._counting_since = 0, self._loop.time()
+
+    def told(self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False) -> Callable[[Message], None]:
+        """What to do with a message: read it, and act; what it wants and cannot have is refused, and logged.
+
+        Args:
+            is_cheap: Whether it only passes something on, as often as it comes.
+        """
+
+        def take(message: Message) -> None:
+            told = read(model, message)
+            if not is_cheap:
+                self._count()
+            try:
+                act(told)
+            except LinkError:
+                raise
+            except Exception as exc:  # noqa: BLE001 - what another process wants may be anything
+                self._refusals += 1
+                if self._refusals <= _REFUSALS_LOGGED:
+                    log.warning("host_message_refused", host=self._host, type=message["type"], reason=reason_of(exc))
+
+        return take
+
+    def _count(self) -> None:
+        self._counted += 1
+        if self._counted <= COSTLY_PER_SECOND * _SECONDS:
+            return
+        passed_s = self._loop.time() - self._counting_since
+        if passed_s < _SECONDS:
+            raise LinkError(f"a flood: {self._counted:,} messages that are costly within {passed_s:.1f} s")
+        self._counted, self._counting_since = 0, self._loop.time()
+
+    def asked(self, model: type[M], act: Callable[[M], Awaitable[Any]]) -> Callable[[Message], Awaitable[Any]]:
+        """The same of a request, whose refusal is its answer."""
+
+        async def answer(message: Message) -> Any:
+            return await act(read_answer(model, message, message["type"]))
+
+        return answer

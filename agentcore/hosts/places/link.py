@@ -1,0 +1,457 @@
+"""The server's end of the link to one host: its calls, what it asks for, what it tells.
+
+Whatever a host says is about modules that it runs, calls that were sent to it, and resources of its modules; anything
+else ends the link, and nothing of it is believed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import structlog
+
+from agentcore.api import ToolResult
+from agentcore.core.calls.context import CallContext
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.declarations.host_messages import read_message
+from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.hosts.places import answers, messages
+from agentcore.hosts.places.call_requests import CallRequests
+from agentcore.hosts.places.handlers import Handlers
+from agentcore.hosts.places.host_resources import HostResources
+from agentcore.hosts.places.linked_module import LinkedModule, gone
+from agentcore.hosts.places.messages import M, read_answer
+from agentcore.hosts.places.operations import OPERATIONS, ForeignMachine
+from agentcore.hosts.places.routes import ServedRoutes
+from agentcore.hosts.places.sent_calls import SentCalls
+from agentcore.hosts.wire.frames import PROTOCOL, LinkError
+from agentcore.hosts.wire.peer import Message, Peer, Transport
+from agentcore.hosts.wire.values import error_of
+from agentcore.supervision.control import ControlReport, Quarantined
+from agentcore.supervision.holder import Holder
+
+log = structlog.get_logger(__name__)
+
+MESSAGES_PER_SECOND = 20_000
+"""What a host may say on average over two seconds; one that says more is cut off."""
+
+_REASON_SECONDS = 1.0
+_SUBSCRIPTIONS = 1_000
+
+
+Answer = Callable[[Message], Awaitable[Any]]
+
+
+class Told(Protocol):
+    """Makes a handler of what is done with a message; see `Handlers.told`."""
+
+    def __call__(
+        self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False
+    ) -> Callable[[Message], None]: ...
+
+
+class HostLink:
+    """The server's end of a link.
+
+    Args:
+        name: The host's name in app.json.
+        transport: What carries the messages.
+        resources: All resources of the server.
+        outlives: Whether the host goes on when this server ends.
+        prefix: What stands before the names of its modules here: `HOST/` for one on another machine.
+        foreign: The foreign machine at the other end; None: it is a process of this machine.
+        on_hello: Told what the host says of itself, when it greets.
+        on_blocked: Told which module held the host's event loop, and for how many seconds.
+        on_control_files: Called with what the user has to know of the control files of its workspace.
+        on_end: Told once why the link has ended.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        transport: Transport,
+        resources: ResourceRegistry,
+        *,
+        outlives: bool,
+        prefix: str = "",
+        foreign: ForeignMachine | None = None,
+        on_hello: Callable[[answers.Hello], None],
+        on_blocked: Callable[[Holder, float], None],
+        on_control_files: Callable[[ControlReport, str], None],
+        on_end: Callable[[str], None],
+    ) -> None:
+        self.name, self.outlives, self.prefix = name, outlives, prefix
+        self._on_hello, self._on_blocked = on_hello, on_blocked
+        self._on_control_files = on_control_files
+        self._loop = asyncio.get_running_loop()
+        self._modules: dict[int, LinkedModule] = {}
+        self._last_module = 0
+        self._pings: dict[int, asyncio.Future[None]] = {}
+        self._awaited: frozenset[str] = frozenset()
+        self._is_greeted = self.goes_on = self.is_over = False
+        self.pass_on: Callable[[Mapping[str, Any], Callable[[], None]], None] = lambda event, tell: tell()
+        self.on_done: Callable[[], None] = lambda: None
+        self._reason: asyncio.Future[str] = self._loop.create_future()
+        self.peer = Peer(transport, on_end=on_end, per_second=MESSAGES_PER_SECOND)
+        self.routes = ServedRoutes(self.peer)
+        self.calls = SentCalls(self.peer, resources, lambda: self._modules, outlives=outlives, foreign=foreign)
+        self.resources = HostResources(
+            name,
+            self.peer,
+            resources,
+            lambda: self.module_names,
+            self.request,
+            prefix=prefix,
+            tools=None if foreign is None else self._tools,
+        )
+        self._handlers = Handlers(name)
+        self._serve_requests(self.calls)
+        notices = self.resources.table(self._handlers) | self._messages(self._handlers.told)
+        # an operation without an entry in the table is a defect, and is found when the first host connects
+        self.peer.listen({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
+
+    def take_over(self, calls: SentCalls, told: answers.Hello) -> None:
+        """Go on with the calls of an earlier link to the same host, which has greeted."""
+        calls.rebind(self.peer, lambda: self._modules)
+        calls.number_from(told.highest)
+        calls.expect(each.n for each in told.calls)
+        self.calls = calls
+        self._serve_requests(calls)
+        progress = self._handlers.told(messages.Progress, calls.take_progress, is_cheap=True)
+        self.peer.listen({"tool.result": calls.take_result, "tool.progress": progress})
+
+    def _serve_requests(self, calls: SentCalls) -> None:
+        requests = CallRequests(self.peer, calls).table(self._handlers)
+        foreign = calls.foreign
+        if foreign is not None:
+            requests = {kind: _held_to_table(foreign, kind, answer) for kind, answer in requests.items()}
+        self.peer.serve(requests)
+
+    def serve_storage(self, table: Callable[[Handlers], Mapping[str, Answer]]) -> None:
+        """Answer what modules store here, too: those of a pool, whose hosts share it."""
+        self.peer.serve({kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"})
+
+    def module_named(self, told: messages.OfModule) -> str:
+        """The name of a module that the host runs, by the number of its start.
+
+        Raises:
+            ToolError: `module_stopping`.
+            LinkError: It runs none of that number.
+        """
+        return self._module(told).name
+
+    def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
+        """The handlers of what the host and its modules tell, by the types of messages."""
+        return {
+            "tool.result": self.calls.take_result,
+            "tool.progress": told(messages.Progress, self.calls.take_progress, is_cheap=True),
+            "hello": told(answers.Hello, self._hello),
+            "hello.done": told(messages.Nothing, lambda said: self.on_done()),
+            "pong": told(messages.Pong, self._pong, is_cheap=True),
+            "event.publish": told(messages.Publish, self._publish),
+            "event.subscribe": told(messages.Subscribe, self._subscribe),
+            "event.unsubscribe": told(messages.Unsubscribe, self._unsubscribe),
+            "module.blocked": told(messages.Blocked, self._blocked),
+            "control_files.report": told(messages.ControlFilesReport, self._report_control_files),
+            "note": told(messages.Note, self._note),
+            "record": told(messages.RecordNotice, self._record),
+            "instruct": told(messages.Instruct, self._instruct),
+            "served.changed": told(messages.ServedChanged, self._served_changed),
+            "resource.all": told(messages.LivingResources, self._keep_only),
+            "definitions": told(messages.OfModule, lambda said: self._module(said).on_definitions()),
+            "module.reports": told(messages.OfModule, lambda said: self._module(said).on_report()),
+            "login.status": told(messages.Login, lambda said: self._module(said).on_login(said.status)),
+            "requirement.declare": told(
+                messages.DeclareRequirement, lambda said: self._module(said).on_requirement(said.info)
+            ),
+            "requirement.progress": told(
+                messages.RequirementProgress, lambda said: self._module(said).on_requirement_progress(said)
+            ),
+            "route.add": told(messages.AddRoute, self._add_route),
+            "route.remove": told(messages.RemoveRoute, self._remove_route),
+            "route.out": told(messages.Piece, self.routes.on_data, is_cheap=True),
+            "route.taken": told(messages.Room, self.routes.on_room, is_cheap=True),
+            "route.close": told(messages.CloseChannel, self.routes.on_close),
+            "goodbye": told(messages.Goodbye, self._goodbye),
+        }
+
+    # -- modules -----------------------------------------------------------------------------------------------
+
+    def add(self, module: LinkedModule) -> None:
+        """Know a module that the host has loaded."""
+        self._modules[module.number] = module
+        self._last_module = max(self._last_module, module.number)
+
+    def remove(self, module: LinkedModule) -> None:
+        """Know it no more; what it had here is taken back by its host."""
+        self._modules.pop(module.number, None)
+        for end in module.subscriptions.values():
+            end()
+        module.subscriptions.clear()
+        self.routes.remove_all(module.number)
+
+    @property
+    def module_names(self) -> tuple[str, ...]:
+        """The modules that the host runs."""
+        return tuple(dict.fromkeys(module.name for module in self._modules.values()))
+
+    def _tools(self) -> frozenset[str]:
+        """The names of the tools of all modules that the host runs."""
+        return frozenset().union(*(module.tools for module in self._modules.values()))
+
+    @property
+    def has_modules(self) -> bool:
+        """Whether the host runs any module."""
+        return bool(self._modules)
+
+    def lose(self, reason: str) -> None:
+        """End all calls that the host worked on, and say why it has ended."""
+        if not self._reason.done():
+            self._reason.set_result(reason)
+        self.calls.lose(reason)
+        self.drop()
+
+    def drop(self) -> None:
+        """The connection has ended, and the host may come back: take back what it served here, but for its calls."""
+        for ping in self._pings.values():
+            ping.cancel()
+        self._pings.clear()
+        self.routes.lose()
+        for module in list(self._modules.values()):
+            self.remove(module)
+
+    async def ping(self) -> float:
+        """Wait for the host's answer; gives how long it took, in seconds."""
+        number = self.calls.number()
+        pong = self._pings[number] = self._loop.create_future()
+        began = self._loop.time()
+        self.peer.tell({"type": "ping", "n": number})
+        try:
+            await pong
+        finally:
+            self._pings.pop(number, None)
+        return self._loop.time() - began
+
+    def let_go(self) -> None:
+        """The server ends, and the host goes on: calls end here, and not there."""
+        self.goes_on = True
+        self.calls.let_go()
+        self.peer.end()
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """Have a call carried out; a cancelled one is cancelled there as well.
+
+        Raises:
+            ToolError: What ended it; `module_failed`: its host has ended.
+            Exception: What else the module raised.
+        """
+        number, sent = self.calls.open(context, module)
+        sent.result = self._loop.create_future()
+        try:
+            if self.peer.ended is not None:
+                raise gone(module.name, await self._why() or self.peer.ended)
+            self.peer.send_encoded(to_json(self.calls.message("tool.call", number, sent, tool, arguments)))
+            return await sent.result
+        except asyncio.CancelledError:
+            await self.calls.cancel(number, sent)
+            raise
+        finally:
+            self.calls.close(number)
+
+    async def preview(self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]) -> Any:
+        """What the tool says of a call; None: it has nothing to say beside that the arguments are right.
+
+        Raises:
+            ToolError: The call cannot run.
+            Exception: What else the module raised.
+        """
+        number, sent = self.calls.open(context, module)
+        try:
+            answer = await self.request(self.calls.message("call.preview", number, sent, tool, arguments))
+        finally:
+            self.calls.close(number)
+            sent.end_work()
+        return answer.get("preview")
+
+    async def ask(
+        self, module: LinkedModule, request: Mapping[str, Any], data: bytes | None
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """Ask a module there what the same module here wants to know.
+
+        Raises:
+            ToolError: What the module raised; `host_has_no_module`: it answers nothing; `host_failed`: it raised
+                something else, or gives no answer that can be read.
+            LinkError: The link has ended.
+        """
+        blob = None if data is None else await self.peer.send_blob(data)
+        message = {"type": "module.ask", "module": module.number, "request": dict(request), "blob": blob}
+        try:
+            return self._read_asked(await self.peer.request(message))
+        except LinkError:
+            raise
+        except ToolError as exc:
+            if exc.type != "unknown_message":
+                raise
+            said = f"host {self.name!r} runs an agentcore whose modules answer nothing; it needs a newer one"
+            raise ToolError("host_has_no_module", said, host=self.name, module=module.name) from exc
+        except Exception as exc:  # whatever a module of another machine raises, it is no defect of this one
+            said = f"module {module.name!r} failed there: {reason_of(exc)}"
+            raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
+
+    def _read_asked(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
+        told = read_answer(answers.Asked, answer, "the answer of a host")
+        if told.failed is not None:
+            raise error_of(told.failed)
+        if told.blob is None:
+            return read_message(told.answer, None, "a host")
+        try:
+            data = self.peer.take_blob(told.blob)
+            return read_message(told.answer, data, "a host")
+        except (LinkError, ToolError) as exc:  # a host that goes by the protocol has seen to both
+            self.peer.end(f"an answer to a question that is none of this protocol: {exc}")
+            raise LinkError(str(exc)) from exc
+
+    async def request(self, message: Message) -> dict[str, Any]:
+        """A request to the module's side; what the module raised is raised here.
+
+        Raises:
+            ToolError: What the host answers instead; `module_failed`: the link has ended.
+            Exception: What the module raised.
+        """
+        answer = await self.answer(message)
+        if type(answer) is not dict:
+            raise TypeError(f"the host {self.name!r} gave no object")
+        if "failed" in answer:
+            raise error_of(answer["failed"])
+        return answer
+
+    async def answer(self, message: Message) -> Any:
+        """What the host answers to a request, whatever it is.
+
+        Raises:
+            ToolError: What the host answers instead; `module_failed`: the link has ended.
+        """
+        try:
+            return await self.peer.request(message)
+        except LinkError as exc:
+            reason = await self._why() or str(exc)
+            raise ToolError("module_failed", f"the host {self.name!r} has ended: {reason}", host=self.name) from exc
+
+    async def _why(self) -> str:
+        """Why the host has ended, which is known soon after its link has; empty: it was ended in order."""
+        if not self.peer.ended:
+            return ""
+        await asyncio.wait({self._reason}, timeout=_REASON_SECONDS)
+        return self._reason.result() if self._reason.done() else ""
+
+    # -- what modules tell -------------------------------------------------------------------------------------
+
+    def _module(self, told: messages.OfModule) -> LinkedModule:
+        module = self._modules.get(told.module)
+        if module is None:
+            if 0 < told.module <= self._last_module:
+                raise ToolError("module_stopping", "the module is stopping")
+            raise LinkError("it speaks of a module that it does not run")
+        return module
+
+    def _runtime(self, told: messages.OfModule) -> ModuleRuntime:
+        module = self._module(told)
+        if module.runtime is None:
+            if module.name in self._awaited:
+                raise ToolError("module_stopping", "the module has not been taken up yet; it tells all again then")
+            raise LinkError("a module speaks that has not started")
+        return module.runtime
+
+    def _publish(self, told: messages.Publish) -> None:
+        self._runtime(told).publish(told.event, told.data, session_id=told.session_id)
+
+    def _subscribe(self, told: messages.Subscribe) -> None:
+        module, runtime, number = self._module(told), self._runtime(told), told.subscription
+        if number in module.subscriptions:
+            raise LinkError("a subscription without a number of its own")
+        if len(module.subscriptions) >= _SUBSCRIPTIONS:
+            raise ValueError(f"a module may have {_SUBSCRIPTIONS:,} subscriptions")
+
+        def notify(event: Mapping[str, Any]) -> None:
+            told = {"type": "event.notify", "module": module.number, "subscription": number, "event": event}
+            self.pass_on(event, lambda: self.peer.tell(told))
+
+        module.subscriptions[number] = runtime.subscribe(told.pattern, notify)
+
+    def _unsubscribe(self, told: messages.Unsubscribe) -> None:
+        end = self._module(told).subscriptions.pop(told.subscription, None)
+        if end is not None:
+            end()
+
+    def _blocked(self, told: messages.Blocked) -> None:
+        self._on_blocked(Holder(self._module(told).name, told.tool, told.place), told.seconds)
+
+    def _report_control_files(self, told: messages.ControlFilesReport) -> None:
+        modules = tuple(module.name for number in told.modules if (module := self._modules.get(number)) is not None)
+        self.calls.check_recorded("", len(told.quarantined))
+        files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
+        self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
+
+    def _note(self, told: messages.Note) -> None:
+        self._runtime(told).note(told.subject, told.said, advice=told.advice)
+
+    def _record(self, told: messages.RecordNotice) -> None:
+        runtime = self._runtime(told)
+        self.calls.check_recorded(told.call)
+        runtime.record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
+
+    def _instruct(self, told: messages.Instruct) -> None:
+        self._runtime(told).instruct(told.text)
+
+    def _served_changed(self, told: messages.ServedChanged) -> None:
+        self._runtime(told).served_changed(told.address)
+
+    def _keep_only(self, told: messages.LivingResources) -> None:
+        self.resources.keep_only(self._module(told).name, set(told.living))
+
+    def _add_route(self, told: messages.AddRoute) -> None:
+        self.routes.add(self._runtime(told), told)
+
+    def _remove_route(self, told: messages.RemoveRoute) -> None:
+        self.routes.remove(self._module(told).number, told.route)
+
+    # -- the link itself ---------------------------------------------------------------------------------------
+
+    def _hello(self, told: answers.Hello) -> None:
+        if told.protocol != PROTOCOL:
+            raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
+        if self._is_greeted:
+            raise LinkError("it greets a second time")
+        self._is_greeted = True
+        # at once: what it says next may be of calls and modules that it has gone on with
+        self.calls.number_from(told.highest)
+        self.calls.expect(each.n for each in told.calls)
+        self._awaited = self.resources.awaited = frozenset(f"{self.prefix}{each.name}" for each in told.members)
+        self._last_module = max((each.module for each in told.members), default=0)
+        self._on_hello(told)
+
+    def _pong(self, told: messages.Pong) -> None:
+        pong = self._pings.get(told.n)
+        if pong is not None and not pong.done():
+            pong.set_result(None)
+
+    def _goodbye(self, told: messages.Goodbye) -> None:
+        self.is_over = told.is_over
+        log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
+
+
+def _held_to_table(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
+    """The answer to a request of a foreign machine, which the table may refuse."""
+
+    async def answer_if_allowed(message: Message) -> Any:
+        foreign.check_operation(operation)
+        return await answer(message)
+
+    return answer_if_allowed

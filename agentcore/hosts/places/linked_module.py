@@ -1,0 +1,47 @@
+"""A module that a host runs, as the server's end of the link knows it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.errors import ToolError
+from agentcore.hosts.places import messages
+
+
+@dataclass(eq=False)
+class LinkedModule:
+    """A module that the host runs, as the link knows it.
+
+    Args:
+        runtime: What it may do here, once it starts.
+        tools: The names of its tools, also of those that wait for a person.
+        resource_types: The types of resources that its calls act on.
+    """
+
+    name: str
+    number: int
+    runtime: ModuleRuntime | None = None
+    tools: frozenset[str] = frozenset()
+    resource_types: frozenset[str] = frozenset()
+    on_definitions: Callable[[], None] = lambda: None
+    on_report: Callable[[], None] = lambda: None
+    on_login: Callable[[messages.LoginState], None] = lambda status: None
+    on_requirement: Callable[[messages.RequirementInfo], None] = lambda info: None
+    on_requirement_progress: Callable[[messages.RequirementProgress], None] = lambda progress: None
+    subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
+
+
+def gone(module: str, reason: str) -> ToolError:
+    """What a call ends with whose host has ended."""
+    return ToolError(
+        "module_failed",
+        f"the process of module {module!r} ended: {reason or 'it was closed'}; whether the call had an effect is not "
+        "known",
+        module=module,
+    )
+
+
+def types_of(tools: Sequence[Any]) -> frozenset[str]:
+    """The types of resources that tools act on."""
+    return frozenset(tool.resource.type for tool in tools if tool.resource is not None)

@@ -1,0 +1,439 @@
+"""What a host says, each message read strictly, once; results of calls, which are many, are read by their link.
+
+What is no such message raises a `LinkError`, which ends the link: an honest host has read what its modules hand over.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.bounds import TEXT_READ_CHARS
+from agentcore.core.containment.plain_values import plain_text
+from agentcore.hosts.wire.frames import LinkError
+
+_FAULT_CHARS = 300
+_SAFE_INTEGER = 2**53
+
+Number = Annotated[int, Field(ge=0, lt=_SAFE_INTEGER)]
+Text = Annotated[str, Field(max_length=TEXT_READ_CHARS)]
+Id = Annotated[str, Field(min_length=1, max_length=1_000)]
+Json = dict[str, Any]
+M = TypeVar("M", bound="HostMessage")
+
+
+class HostMessage(BaseModel):
+    """One message of a host; a newer one may say more."""
+
+    model_config = ConfigDict(
+        strict=True, extra="ignore", frozen=True, alias_generator=to_camel, protected_namespaces=()
+    )
+
+
+class Nothing(HostMessage):
+    """A message that says no more than its type."""
+
+
+class Goodbye(HostMessage):
+    """A host ends the link.
+
+    Args:
+        is_over: Whether its program ends: nothing that lives in it comes back.
+    """
+
+    reason: str = ""
+    is_over: bool = False
+
+
+class Pong(HostMessage):
+    """A sign of life."""
+
+    n: Number
+
+
+class Progress(HostMessage):
+    """What a call reports of its work."""
+
+    n: Number
+    kind: Id
+    fraction: float | None = None
+    message: str = ""
+    level: str = "info"
+    text: str = ""
+
+
+# -- what calls ask for ----------------------------------------------------------------------------------------------
+
+
+class OfCall(HostMessage):
+    """Something that a host asks for on behalf of a call."""
+
+    n: Number
+
+
+class Ask(OfCall):
+    """A question to the person."""
+
+    question: str
+    options: list[str] | None
+    form: Annotated[Json | None, Field(alias="schema")]
+    url: str | None
+    timeout_s: Annotated[float, Field(gt=0)]
+    is_secret: bool
+
+
+class Sample(OfCall):
+    """A question to the model of whoever calls."""
+
+    prompt: str
+    system: str
+    max_tokens: Annotated[int, Field(gt=0, le=1_000_000)]
+    is_shown_first: bool
+
+
+class Nested(OfCall):
+    """A call of another tool."""
+
+    tool: str
+    arguments: Json
+
+
+class RunAgent(OfCall):
+    """Work for another agent."""
+
+    prompt: str
+    tools: list[str] | None
+    model: str | None
+    budget: dict[str, int] | None
+
+
+class Summary(OfCall):
+    """A summary in the place of what a chat began with."""
+
+    summary: str | None
+    keep_turns: Number
+
+
+class Todos(OfCall):
+    """The list of things to do of a chat."""
+
+    todos: list[Json]
+
+
+class SaveArtifact(OfCall):
+    """Bytes to keep."""
+
+    blob: Number
+    mime: Text
+    name: Text
+
+
+class OfArtifact(OfCall):
+    """Something about an artifact."""
+
+    artifact_id: Text
+
+
+class ArtifactPart(OfArtifact):
+    """Lines of an artifact."""
+
+    first: Number
+    limit: Number
+    chars: Number = 0
+    query: str = ""
+
+
+# -- resources -------------------------------------------------------------------------------------------------------
+
+
+class ToldResource(HostMessage):
+    """A resource as it is in its host."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
+
+    resource_id: Id
+    resource_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+    session_id: Annotated[str, Field(max_length=1_000)]
+    index: Number
+    adapter_type: Text
+    status: ResourceStatus
+    last_url: Text | None
+    keep_running: bool
+    created_at_ms: Number
+    last_used_at_ms: Number
+    title: Text | None
+    keys: Annotated[dict[Id, Text], Field(max_length=100)]
+
+    def made(self) -> Resource:
+        """A resource of its own."""
+        return Resource(**self.model_dump())
+
+
+class OfResource(HostMessage):
+    """A resource of one of the host's modules lives, or is another than it was."""
+
+    resource: ToldResource
+
+
+class CreateResource(OfResource):
+    """A module has made a resource."""
+
+    owner: Id
+
+
+class Icon(HostMessage):
+    """The picture by which a resource is known."""
+
+    mime: Text
+    base64: str
+
+
+class Reopening(HostMessage):
+    """The call that opens a resource again."""
+
+    tool: Text
+    arguments: Json
+
+
+class UpdateResource(OfResource):
+    """A resource is another than it was."""
+
+    icon: Icon | None = None
+    reopening: Reopening | None = None
+
+
+class HeldResource(CreateResource, UpdateResource):
+    """A resource that has gone on without a server."""
+
+
+class ResourceEvent(HostMessage):
+    """Something happened to a resource."""
+
+    resource_id: Id
+    event: Id
+    data: Json
+
+
+class ReleaseResource(HostMessage):
+    """A resource has ended."""
+
+    resource_id: Id
+    reason: Text
+
+
+# -- what modules tell -----------------------------------------------------------------------------------------------
+
+
+class OfModule(HostMessage):
+    """Something that a module tells, by the number of its start."""
+
+    module: Number
+
+
+class LivingResources(OfModule):
+    """All resources that a module has which has gone on without a server."""
+
+    living: list[Id]
+
+
+class Publish(OfModule):
+    """An event."""
+
+    event: Text
+    data: Json
+    session_id: Text | None
+
+
+class QuarantinedFile(HostMessage):
+    """A control file that was taken out of effect."""
+
+    path: Text
+    aside: Text
+    why: Text
+    instead: Text
+
+
+class ControlFilesReport(HostMessage):
+    """What the user has to know of the control files of the host's workspace."""
+
+    modules: Annotated[list[Number], Field(max_length=1_000)]
+    quarantined: Annotated[list[QuarantinedFile], Field(max_length=1_000)]
+    limit: Text
+    advice: Text
+
+
+class Subscribe(OfModule):
+    """A wish to hear of events."""
+
+    subscription: Number
+    pattern: Text
+
+
+class Unsubscribe(OfModule):
+    """The end of it."""
+
+    subscription: Number
+
+
+class Note(OfModule):
+    """Something that a person may want to know."""
+
+    subject: Text
+    said: Text
+    advice: Text
+
+
+class Blocked(OfModule):
+    """A module held the event loop of its host."""
+
+    tool: Text
+    place: Text
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class RecordNotice(OfModule):
+    """Something for the record."""
+
+    outcome: Text
+    details: Json
+    call: Text
+    session_id: Text
+
+
+class Instruct(OfModule):
+    """How tools are used."""
+
+    text: Text
+
+
+class ServedChanged(OfModule):
+    """What is served under an address is another."""
+
+    address: Text
+
+
+class LoginState(HostMessage):
+    """How a log-in stands."""
+
+    state: Text
+    said: Text
+    address: Text
+
+
+class Login(OfModule):
+    """How a module's log-in stands."""
+
+    status: LoginState
+
+
+LocalizedText = Text | dict[str, Text]
+
+
+class RequirementInfo(HostMessage):
+    """The description of a requirement; its fields are those of `agentcore.api.RequirementInfo`."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+    name: Text
+    title: LocalizedText
+    purpose: LocalizedText
+    command: Text
+    installs: LocalizedText
+    download_bytes: Number
+    is_required: bool
+    is_installable: bool
+
+
+class DeclareRequirement(OfModule):
+    """A module declares what it needs on its machine."""
+
+    info: RequirementInfo
+
+
+class RequirementProgress(OfModule):
+    """How far an installation is."""
+
+    name: Text
+    text: LocalizedText
+    fraction: float | None
+
+
+class AddRoute(OfModule):
+    """A route that a module answers."""
+
+    route: Number
+    method: Text
+    path: Text
+    kind: Text
+    scope: Text | None
+    body: Json | None
+    query: Json | None
+    watching: Json | None
+
+
+class RemoveRoute(OfModule):
+    """A route that it does not answer any more."""
+
+    route: Number
+
+
+# -- what goes on over a route ---------------------------------------------------------------------------------------
+
+
+class OfChannel(HostMessage):
+    """Something about a stream or a WebSocket."""
+
+    channel: Number
+
+
+class Piece(OfChannel):
+    """A piece of a stream, or a message of a WebSocket."""
+
+    text: str | None = None
+    blob: Number | None = None
+
+
+class Room(OfChannel):
+    """So much was taken."""
+
+    size: Number
+
+
+class CloseChannel(OfChannel):
+    """No more is sent; `broken`: though there was more. A WebSocket is closed with the code and the reason."""
+
+    broken: bool = False
+    code: Annotated[int, Field(ge=1000, le=4999)] = 1000
+    reason: Text = ""
+
+
+def read(model: type[M], message: Mapping[str, Any]) -> M:
+    """A message as what it has to be.
+
+    Raises:
+        LinkError: It is something else.
+    """
+    try:
+        return model.model_validate(message)
+    except ValidationError as exc:
+        raise LinkError(_fault(exc)) from None
+
+
+def read_answer(model: type[M], answer: Any, where: str) -> M:
+    """The answer of a host as what it has to be.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    try:
+        return model.model_validate(answer)
+    except ValidationError as exc:
+        raise TypeError(f"{where}: {_fault(exc)}") from None
+
+
+def _fault(exc: ValidationError) -> str:
+    fault = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, fault["loc"]))
+    return plain_text(f"{place}: {fault['msg']}"[:_FAULT_CHARS])

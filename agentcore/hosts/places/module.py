@@ -1,0 +1,306 @@
+"""What stands in the server for a module that runs in a host: its hooks ask there."""
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from agentcore.api import ToolDefinition, ToolResult, WebComponent, hookimpl
+from agentcore.api.definition import CallPreview
+from agentcore.api.login import LoginStatus
+from agentcore.api.report import Report
+from agentcore.api.requirement import ReportProgress, RequirementInfo, RequirementStatus
+from agentcore.bounds import TOOLS_PER_MODULE
+from agentcore.core.calls.context import CallContext
+from agentcore.core.containment.foreign_error import reason_of
+from agentcore.core.containment.reading import read_mapping, read_text
+from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.errors import ToolError
+from agentcore.hosts.places.answers import Checked, Completed, Defined, Faults, Files, Left, Loaded, Reported
+from agentcore.hosts.places.link import HostLink
+from agentcore.hosts.places.linked_module import LinkedModule, types_of
+from agentcore.hosts.places.messages import LoginState, RequirementProgress, read_answer
+from agentcore.hosts.places.messages import RequirementInfo as SentInfo
+from agentcore.hosts.places.schema_model import model_of_schema
+from agentcore.hosts.wire.declared import (
+    ATTRIBUTES,
+    component_of,
+    definition_of,
+    looks_first,
+    preview_of,
+    reads_arguments,
+)
+from agentcore.hosts.wire.frames import LinkError
+
+log = structlog.get_logger(__name__)
+
+_PROBLEMS = 100
+_FILES = 2_000
+_FILES_BYTES = 32 * 1024 * 1024
+
+
+class RemoteModule:
+    """Implements the hooks of one module by asking its host.
+
+    Its attributes are those of the module, as the host said them: they are read as those of any module.
+    """
+
+    def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
+        self.place, self.fingerprint = link.name, fingerprint
+        self.problems: Sequence[str] = ()
+        self.looks_first: Collection[str] = ()
+        self.reads_arguments: Collection[str] = ()
+        self._link, self._linked, self._folder = link, linked, folder
+        attributes = read_mapping(told.attributes, f"the attributes of module {linked.name!r}")
+        for name in ATTRIBUTES:
+            if name in attributes:
+                setattr(self, name, attributes[name])
+        self.config_key = told.config_key
+        if told.settings is not None:
+            known = read_mapping(told.settings, f"the settings of module {linked.name!r}")
+            self.Settings = model_of_schema("Settings", known)
+
+    @property
+    def outlives(self) -> bool:
+        """See `PlacedModule.outlives`."""
+        return self._link.outlives
+
+    @property
+    def goes_on(self) -> bool:
+        """See `PlacedModule.goes_on`."""
+        return self._link.goes_on
+
+    @property
+    def is_away(self) -> bool:
+        """See `PlacedModule.is_away`."""
+        return False
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """See `PlacedModule.roots`."""
+        return ()
+
+    @property
+    def takes_nothing_new(self) -> bool:
+        """See `PlacedModule.takes_nothing_new`."""
+        return False
+
+    async def wait_until_there(self, timeout_s: float) -> None:
+        """See `PlacedModule.wait_until_there`: a process of this machine is there, or its module has failed."""
+
+    async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """See `PlacedModule.check_settings`."""
+        message = {"type": "settings.check", "module": self._linked.number, "values": values}
+        told = read_answer(Faults, {"faults": await self._link.answer(message)}, "what the host says of settings")
+        return [{"type": fault.type, "loc": tuple(fault.loc), "msg": fault.msg} for fault in told.faults]
+
+    @hookimpl
+    async def init(self, runtime: ModuleRuntime) -> None:
+        """Have the module start."""
+        self.serve(runtime)
+        await self._ask("module.state", state="ready", settings=runtime.settings)
+
+    def serve(self, runtime: ModuleRuntime) -> None:
+        """Take what the module tells from now on."""
+        self._linked.runtime = runtime
+        self._linked.on_definitions = runtime.tools_changed
+        self._linked.on_report = lambda: runtime.give_report(self._report)
+        self._linked.on_login = lambda status: self._take_login(runtime, status)
+        self._login: _RemoteLogin | None = None
+        self._requirements: dict[str, _RemoteRequirement] = {}
+        self._linked.on_requirement = lambda info: self._take_requirement(runtime, info)
+        self._linked.on_requirement_progress = self._take_progress
+
+    @hookimpl
+    async def get_tool_definitions(self) -> list[ToolDefinition]:
+        """What the host says of the module's tools."""
+        answer = await self._ask("definitions", what="tools")
+        told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
+        # in a thread: a hundred definitions take their time
+        tools = await asyncio.to_thread(self._read_tools, told)
+        self._linked.tools = frozenset(tool.name for tool in tools)
+        self._linked.resource_types = types_of(tools)
+        return tools
+
+    def _read_tools(self, told: Defined) -> list[ToolDefinition]:
+        tools: list[ToolDefinition] = []
+        looking: set[str] = set()
+        reading: set[str] = set()
+        problems = list(told.problems)
+        for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
+            try:
+                tools.append(definition_of(each, self._preview, self._complete))
+                looking |= {tools[-1].name} if looks_first(each) else set()
+                reading |= {tools[-1].name} if reads_arguments(each) else set()
+            except TypeError as exc:
+                problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
+        self.looks_first, self.reads_arguments = looking, reading
+        if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
+            problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
+        self.problems = problems[:_PROBLEMS]
+        return tools
+
+    @hookimpl
+    async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:
+        """Have a call carried out."""
+        return await self._link.call(self._linked, ctx, tool_name, args)
+
+    @hookimpl
+    async def get_web_component(self) -> WebComponent | None:
+        """What the host says of the module's element, with the files that belong to it."""
+        told = (await self._ask("definitions", what="component")).get("component")
+        if told is None:
+            return None
+        where = f"the element of module {self._linked.name!r}"
+        await self._take_files(read_answer(Files, told, where).files)
+        return component_of(told, self._folder)
+
+    @hookimpl
+    async def shutdown(self) -> None:
+        """Have the module end; of a host that has ended there is nothing to do."""
+        try:
+            if self._link.peer.ended is None:
+                await self._ask("module.state", state="stopped")
+        finally:
+            self._link.remove(self._linked)
+
+    async def clear_up(self) -> Sequence[str] | None:
+        """See `PlacedModule.clear_up`."""
+        if self._link.peer.ended is not None:
+            return ()  # all of it has ended with its process
+        answer = await self._ask("module.state", state="gone")
+        return read_answer(Left, answer, f"what module {self._linked.name!r} left").left
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        return await self._link.request({"type": kind, "module": self._linked.number, **fields})
+
+    async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
+        tool = context.tool
+        told = await self._link.preview(self._linked, context, tool, arguments)
+        return None if told is None else preview_of(told)
+
+    async def _complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        answer = await self._ask("tool.complete", tool=tool, argument=argument, begun=begun, given=given)
+        return read_answer(Completed, answer, f"what tool {tool!r} completes").values
+
+    async def _report(self) -> Report:
+        answer = await self._ask("module.report")
+        told = read_answer(Reported, answer, f"the report of module {self._linked.name!r}")
+        return Report(told.facts, told.log, told.original_names)
+
+    def _take_login(self, runtime: ModuleRuntime, told: LoginState) -> None:
+        status = LoginStatus(told.state, told.said, told.address)  # type: ignore[arg-type]  # it is read when it is used
+        if self._login is None:
+            self._login = _RemoteLogin(self, status)
+            runtime.offer_login(self._login)
+        self._login.known = status
+
+    def _take_requirement(self, runtime: ModuleRuntime, sent: SentInfo) -> None:
+        requirement = _RemoteRequirement(self, RequirementInfo(**sent.model_dump()))
+        self._requirements[sent.name] = requirement
+        runtime.declare_requirement(requirement)
+
+    def _take_progress(self, progress: RequirementProgress) -> None:
+        requirement = self._requirements.get(progress.name)
+        if requirement is not None and requirement.report is not None:
+            requirement.report(progress.text, progress.fraction)
+
+    async def check_requirement(self, name: str) -> RequirementStatus:
+        """Have the host check a requirement of the module."""
+        answer = await self._ask("requirement.check", name=name)
+        told = read_answer(Checked, answer, f"the state of requirement {name!r}")
+        return RequirementStatus(told.is_met, told.text)
+
+    async def install_requirement(self, name: str) -> None:
+        """Have the host install a requirement of the module; cancelled there with this."""
+        await self._ask("requirement.install", name=name)
+
+    async def log_in(self, step: str, address: str = "") -> str:
+        """Take a step of the module's log-in."""
+        message = {"type": "login.step", "module": self._linked.number, "step": step, "address": address}
+        try:
+            return read_text(await self._link.peer.request(message), "the address of a host's log-in")
+        except LinkError as exc:
+            raise ToolError("login_failed", f"the host of the module has ended: {exc}") from exc
+
+    async def _take_files(self, files: Mapping[str, int]) -> None:
+        """Copy what the page needs of the module, which the server itself serves."""
+        if len(files) > _FILES or sum(files.values()) > _FILES_BYTES:
+            raise ValueError(f"the element has more than {_FILES} files or {_FILES_BYTES:,} bytes")
+        async with asyncio.TaskGroup() as group:
+            for name, size in files.items():
+                group.create_task(self._take_file(name, size))
+
+    async def _take_file(self, name: str, size: int) -> None:
+        parts = name.split("/")
+        if not all(parts) or any(part.startswith(".") for part in parts):
+            raise ValueError(f"the element has a file {name!r:.200}, whose name cannot be taken")
+        blob = await self._link.answer({"type": "file.get", "module": self._linked.number, "path": name})
+        data = self._link.peer.take_blob(blob)
+        if len(data) > size:
+            raise ValueError(f"the element's file {name!r:.200} has {len(data):,} bytes, and was said to have {size:,}")
+        await asyncio.to_thread(_write, self._folder / name, data)
+
+
+class _RemoteLogin:
+    """Implements `agentcore.api.Login`: the host says how it stands whenever that changes."""
+
+    def __init__(self, module: RemoteModule, known: LoginStatus) -> None:
+        self._module, self.known = module, known
+
+    def status(self) -> LoginStatus:
+        """See `agentcore.api.Login`."""
+        return self.known
+
+    async def begin(self) -> str:
+        """See `agentcore.api.Login`."""
+        return await self._module.log_in("begin")
+
+    async def finish(self, address: str) -> None:
+        """See `agentcore.api.Login`."""
+        await self._module.log_in("finish", address)
+
+    async def log_out(self) -> None:
+        """See `agentcore.api.Login`."""
+        await self._module.log_in("log_out")
+
+
+class _RemoteRequirement:
+    """Implements `agentcore.api.Requirement` by asking the host of the module."""
+
+    def __init__(self, module: RemoteModule, info: RequirementInfo) -> None:
+        self._module = module
+        self.info = info
+        self.report: ReportProgress | None = None
+
+    async def check(self) -> RequirementStatus:
+        """See `agentcore.api.Requirement`."""
+        return await self._module.check_requirement(self.info.name)
+
+    async def install(self, report: ReportProgress) -> None:
+        """See `agentcore.api.Requirement`."""
+        self.report = report
+        try:
+            await self._module.install_requirement(self.info.name)
+        finally:
+            self.report = None
+
+
+def remote_module(
+    link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, *, fingerprint: str
+) -> RemoteModule:
+    """What stands for a module that a host has loaded, of a class of its own, whose docstring is the module's."""
+    own: type[RemoteModule] = type("RemoteModule", (RemoteModule,), {"__doc__": told.description})
+    return own(link, linked, told, folder, fingerprint)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+    path.write_bytes(data)

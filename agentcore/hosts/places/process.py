@@ -1,0 +1,346 @@
+"""A host in a process of its own on this machine: started at first use, watched, started again, ended with the last."""
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
+
+import structlog
+
+from agentcore.config.hosts import ProcessHostConfig
+from agentcore.core.calls.carried_on import CarriedOnCalls
+from agentcore.core.discovery.families import FamilyMember
+from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
+from agentcore.core.discovery.installed import InstalledModule, packages_of
+from agentcore.core.discovery.local import LocalModule, local_file
+from agentcore.core.modules.places import PlaceReport
+from agentcore.errors import ToolError
+from agentcore.hosts.places.answers import FoundModules, HeldModule, Loaded
+from agentcore.hosts.places.child import Child, EndingChild, OutlivingChild
+from agentcore.hosts.places.foreign import ForeignModule
+from agentcore.hosts.places.linked_module import LinkedModule
+from agentcore.hosts.places.messages import read_answer
+from agentcore.hosts.places.module import RemoteModule, remote_module
+from agentcore.hosts.places.running import RunningHost, memory_kib
+from agentcore.hosts.places.services import PlaceServices
+from agentcore.hosts.places.standing import Standing
+from agentcore.hosts.wire.frames import LinkError
+from agentcore.hosts.wire.peer import Message
+from agentcore.supervision.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
+
+ENDS_IN_A_MINUTE = 3
+"""A host that ends so often within a minute is not started again."""
+
+_PAUSES = (0.0, 1.0, 3.0)
+_END_SECONDS = 12.0
+_KIB = 1024
+
+OnLost = Callable[[Sequence[str], str], Awaitable[None]]
+OnAgain = Callable[[Sequence[str]], Awaitable[None]]
+
+
+class ProcessHost:
+    """Implements `Place` by a process.
+
+    Args:
+        name: What it is called in app.json.
+        config: What app.json says of it.
+        services: What it needs of the server.
+        on_lost: Told which modules have lost their process, and why.
+        on_again: Told which of them are to start again.
+    """
+
+    def __init__(
+        self, name: str, config: ProcessHostConfig, services: PlaceServices, on_lost: OnLost, on_again: OnAgain
+    ) -> None:
+        self.name, self._config, self._services = name, config, services
+        self._on_lost, self._on_again = on_lost, on_again
+        self._supervisor, self._standing = Supervisor(), Standing(name, services.events)
+        self._starting = asyncio.Lock()
+        self._running: RunningHost | None = None
+        self._next = 0
+        self._codes: dict[tuple[str, str], int] = {}
+        self._fingerprints: dict[str, str] = {}
+        self._ends: deque[float] = deque(maxlen=ENDS_IN_A_MINUTE)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    # -- modules -----------------------------------------------------------------------------------------------
+
+    async def find(self, name: str) -> Found | None:
+        """See `Place.find`."""
+        if self._config.python is None:
+            return None
+        running = await self._start()
+        answer = await running.link.request({"type": "module.find", "name": name})
+        told = read_answer(FoundModules, answer, f"what host {self.name!r} has found")
+        candidates = [ForeignModule.of(name, each) for each in told.found]
+        if len({each.source for each in candidates}) > 1:
+            raise ModuleNotChosen(name, candidates)
+        if candidates:
+            return candidates[0]
+        local = local_file(name, self._services.config.modules_folder)
+        if local is None:
+            raise ModuleNotInstalled(name, ())
+        return LocalModule(name, local)
+
+    async def load(self, name: str, found: Found, fingerprint: str, locale: str) -> RemoteModule:
+        """See `Place.load`."""
+        if isinstance(found, FamilyMember):
+            raise ToolError("module_stays", f"module {name!r} is made of a block of app.json, and runs in the server")
+        running = await self._start()
+        if (held := running.members.pop(name, None)) is not None:
+            self._fingerprints[found.source] = held.fingerprint
+            return self._found_module(running, name, held)
+        self._next += 1
+        linked = LinkedModule(name, self._next)
+        running.link.add(linked)
+        try:
+            message = {"type": "module.state", "state": "loaded", "module": linked.number, "name": name}
+            answer = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
+            told = read_answer(Loaded, answer, f"what the host says of module {name!r}")
+            _refuse_page_scripts(name, told)
+            return remote_module(
+                running.link, linked, told, self._services.files_of(self.name, name), fingerprint=fingerprint
+            )
+        except BaseException:
+            running.link.remove(linked)
+            self._forget_code(found, fingerprint)
+            raise
+
+    def _found_module(self, running: RunningHost, name: str, held: HeldModule) -> RemoteModule:
+        """A module that has gone on without a server."""
+        linked = LinkedModule(name, held.module)
+        running.link.add(linked)
+        try:
+            _refuse_page_scripts(name, held)
+            folder = self._services.files_of(self.name, name)
+            return remote_module(running.link, linked, held, folder, fingerprint=held.fingerprint)
+        except BaseException:
+            running.link.remove(linked)
+            running.members[name] = held
+            raise
+
+    def _code_of(self, found: Found, fingerprint: str) -> Message:
+        """What the host has to import, and whether it has been imported there before and is another since."""
+        key = (f"{found.source}/{found.name}", fingerprint)
+        self._next += 1
+        code = self._codes.setdefault(key, self._next)
+        has_changed = self._fingerprints.get(found.source, fingerprint) != fingerprint
+        self._fingerprints[found.source] = fingerprint
+        # another interpreter has packages of its own, and those of this one are none of its
+        told = {"path": sys.path if self._config.python is None else [], "fingerprint": fingerprint}
+        if isinstance(found, InstalledModule):
+            fresh = sorted(packages_of(found)) if has_changed else []
+            return {"code": code, "entry": found.value, "file": "", "fresh": fresh, **told}
+        assert not isinstance(found, FamilyMember)  # noqa: S101 - the caller has looked
+        return {"code": code, "entry": "", "file": str(found.file), "fresh": [], **told}
+
+    def _forget_code(self, found: Found, fingerprint: str) -> None:
+        """Have code imported again that could not be; that from before stays to be had."""
+        self._codes.pop((f"{found.source}/{found.name}", fingerprint), None)
+
+    # -- the process -------------------------------------------------------------------------------------------
+
+    def report(self) -> PlaceReport:
+        """See `Place.report`."""
+        running, bound = self._running, self._config.memory_mb
+        latency_s = None if running is None else running.latency_s
+        return self._standing.report(
+            kind=self._config.kind,
+            modules=self._config.claimed,
+            pid=None if running is None else running.pid,
+            python=self._python,
+            version="" if running is None else running.version,
+            memory_bytes=None if running is None else memory_kib(running.pid) * _KIB or None,
+            memory_max_bytes=None if bound is None else bound * _KIB * _KIB,
+            latency_ms=None if latency_s is None else round(latency_s * 1000, 1),
+        )
+
+    @property
+    def _python(self) -> str:
+        return self._config.interpreter(self._services.config.folder)
+
+    async def _start(self) -> RunningHost:
+        """The process, which is started if it does not run.
+
+        Raises:
+            ToolError: `host_unavailable`.
+        """
+        async with self._starting:
+            if self._running is None or self._running.link.peer.ended is not None:
+                if self._is_closed:
+                    raise ToolError("host_unavailable", f"host {self.name!r} is stopping", host=self.name)
+                self._codes.clear()
+                self._fingerprints.clear()
+                if self._has_ended_too_often():
+                    self._ends.clear()  # it is not started again by itself: somebody wants it to be tried anew
+                self._standing.turn("starting")
+                # in a context of its own: what it begins is no module's, though it may be for one
+                loop = asyncio.get_running_loop()
+                self._running = await loop.create_task(self._run(), name=f"host:{self.name}", context=Context())
+            return self._running
+
+    async def _run(self) -> RunningHost:
+        running = await self._try()
+        if not running.serves_the_same():
+            # it has other folders around it than it should: it goes, with what it holds
+            log.warning("host_replaced", host=self.name, pid=running.pid, reason="workspace or language changed")
+            await running.close(_END_SECONDS)
+            running = await self._try()
+        log.info("host_found" if running.is_found else "host_started", host=self.name, pid=running.pid)
+        self._next = running.highest
+        self._standing.turn("running")
+        return running
+
+    async def _try(self) -> RunningHost:
+        running = RunningHost(self.name, self._services, self._child(), self._ended)
+        try:
+            await running.start(self._config)
+        except asyncio.CancelledError:
+            self._standing.fail("its start was interrupted")
+            if running.is_found:
+                running.let_go()
+            else:
+                await running.close(0)
+            raise
+        except (OSError, LinkError, TimeoutError) as exc:
+            told = str(exc) or f"it did not greet within {running.hello_s:g} s"
+            if running.is_found:
+                # it hangs, or is of another version: with it goes what it holds, and there is a new one
+                running.kill()
+                log.warning("host_replaced", host=self.name, pid=running.pid, reason=await running.close(0, told))
+                return await self._try()
+            reason = await running.close(0, told)
+            self._standing.fail(running.cause or reason, running.last_words)
+            raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
+        return running
+
+    def _child(self) -> Child:
+        if not self._config.survives_restart:
+            return EndingChild(self.name, self._python, self._supervisor)
+        folder = self._services.folder_of(self.name)
+        return OutlivingChild(self.name, self._python, folder, self._config.keep_minutes * 60)
+
+    @property
+    def outlives(self) -> bool:
+        """Whether it goes on when the server ends."""
+        return self._config.survives_restart
+
+    # -- over restarts of the server -----------------------------------------------------------------------------
+
+    def let_go(self) -> None:
+        """The server ends: leave the process to the next one, if it outlives this one."""
+        if not self._config.survives_restart:
+            return
+        self._is_closed = True
+        if self._running is not None:
+            running, self._running = self._running, None
+            running.let_go()
+
+    def take_up_calls(self, carried_on: CarriedOnCalls) -> None:
+        """Go on with the calls that the process has gone on with."""
+        if self._running is None:
+            return
+        link = self._running.link
+        for call_id, (number, left_s) in self._running.calls.items():
+            end = link.calls.carrying_on(call_id, number)
+            if not carried_on.take_up(call_id, link.module_names, left_s, end):
+                link.calls.disown(call_id, number)
+        self._running.calls.clear()
+
+    async def end_unclaimed(self) -> None:
+        """All modules have started: end those that the process has gone on with, and that are none of them."""
+        running = self._running
+        if running is None:
+            return
+        for held in list(running.members.values()):
+            log.warning("module_unclaimed", host=self.name, module=held.name)
+            message = {"type": "module.state", "state": "stopped", "module": held.module}
+            with contextlib.suppress(ToolError, TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await running.link.request(message)
+        running.members.clear()
+        await self.rest()
+
+    async def end_outliving(self, reason: str) -> None:
+        """End a process that would outlive the server; its modules start again in a new one."""
+        if self._config.survives_restart and self._running is not None:
+            self._running.end_because(reason)
+
+    def _ended(self, running: RunningHost, reason: str) -> None:
+        if self._running is running:
+            self._running = None
+        names = running.modules
+        if not self._is_closed and names:
+            # in no TaskGroup: a link that ends starts it; `close` ends it
+            task = asyncio.get_running_loop().create_task(self._go_on(running, names, reason), name=f"host:{self.name}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _go_on(self, running: RunningHost, names: Sequence[str], reason: str) -> None:
+        """Take back what the modules had, and start them again, unless that was tried too often."""
+        self._ends.append(time.monotonic())
+        is_over = self._has_ended_too_often()
+        self._standing.note_end(running.cause or reason, running.last_words, starts_again=not is_over)
+        said = f"its process ended: {reason}"
+        log.error("host_ended", host=self.name, reason=reason, modules=list(names), starts_again=not is_over)
+        if is_over:
+            said = f"{said}; it ended {ENDS_IN_A_MINUTE} times within a minute, so it is not started again by itself"
+        await self._on_lost(names, said)
+        if not is_over:
+            await asyncio.sleep(_PAUSES[min(len(self._ends), len(_PAUSES)) - 1])
+            await self._on_again(names)
+
+    def _has_ended_too_often(self) -> bool:
+        return len(self._ends) == ENDS_IN_A_MINUTE and time.monotonic() - self._ends[0] < 60  # noqa: PLR2004 - a minute
+
+    def tell_origins(self) -> None:
+        """Tell the host where the server can be reached now."""
+        if self._running is not None:
+            self._running.greet()
+
+    async def rest(self) -> None:
+        """End the process if no module runs in it any more."""
+        async with self._starting:
+            running = self._running
+            if running is not None and not running.link.has_modules and not running.members:
+                await self._stop(running)
+
+    async def end(self) -> None:
+        """See `Place.end`."""
+        self._ends.clear()
+        async with self._starting:
+            if self._running is not None:
+                await self._stop(self._running)
+            self._standing.turn("stopped")
+
+    async def _stop(self, running: RunningHost) -> None:
+        self._running = None
+        await running.close(_END_SECONDS)
+        self._standing.turn("stopped")
+
+    async def close(self) -> None:
+        """End it."""
+        self._is_closed = True
+        for task in tuple(self._tasks):
+            task.cancel()
+        async with self._starting:
+            if self._running is not None:
+                running, self._running = self._running, None
+                if self.outlives:
+                    running.let_go()
+                else:
+                    await running.close(_END_SECONDS)
+        await self._supervisor.close()
+        await asyncio.to_thread(self._services.forget_files, self.name)
+
+
+def _refuse_page_scripts(name: str, told: Loaded) -> None:
+    if told.attributes.get("runs_scripts_in_page"):
+        raise ToolError("module_stays", f"module {name!r} runs scripts in the page, and runs in the server only")

@@ -1,0 +1,303 @@
+"""The calls and previews that one host works on: what it is told of them, and how they end."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.api import Principal, ToolResult
+from agentcore.bounds import CANCEL_GRACE_SECONDS
+from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.errors import CallGoesOn
+from agentcore.core.calls.running import CarryOn
+from agentcore.core.containment.previewing import not_in_preview
+from agentcore.core.resources.registry import ResourceRegistry
+from agentcore.errors import ToolError
+from agentcore.hosts.places import messages
+from agentcore.hosts.places.linked_module import LinkedModule, gone
+from agentcore.hosts.places.operations import ForeignMachine
+from agentcore.hosts.wire.frames import LinkError
+from agentcore.hosts.wire.peer import Message, Peer
+from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_to_wire, resource_to_wire, result_of
+
+_DONE_SECONDS = 0.5
+_IDS_KNOWN = 10_000
+TIMEOUT_SECONDS_MAX = 3600.0
+"""The longest that a call may wait for something."""
+
+
+@dataclass(eq=False, slots=True)
+class SentCall:
+    """A call, or a preview, that the host works on.
+
+    Args:
+        result: How it ends; None: it is a preview.
+        asked: The tool and its arguments, as long as it may have to be sent again.
+        is_sent: Whether a link has carried it.
+    """
+
+    context: CallContext
+    module: LinkedModule
+    result: asyncio.Future[ToolResult] | None = None
+    asked: tuple[str, dict[str, Any]] | None = None
+    is_sent: bool = False
+    work: set[asyncio.Task[Any]] | None = None
+
+    def begin(self) -> None:
+        """Note that the running task is for this call, and ends with it."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - requests are tasks
+        self.work = self.work or set()
+        self.work.add(task)
+        task.add_done_callback(self.work.discard)
+
+    def end_work(self) -> None:
+        """End what goes on for this call."""
+        for task in tuple(self.work or ()):
+            task.cancel()
+
+
+class SentCalls:
+    """The calls of one host.
+
+    Args:
+        modules: The modules that it runs, by number.
+        outlives: Whether it goes on when this server ends.
+        foreign: The foreign machine that it is; None: it is a process of this machine.
+    """
+
+    def __init__(
+        self,
+        peer: Peer,
+        resources: ResourceRegistry,
+        modules: Callable[[], Mapping[int, LinkedModule]],
+        *,
+        outlives: bool,
+        foreign: ForeignMachine | None = None,
+    ) -> None:
+        self.foreign = foreign
+        self.peer, self._resources, self._modules, self._outlives = peer, resources, modules, outlives
+        self._loop = asyncio.get_running_loop()
+        self._next = 0
+        self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
+        self._sent: dict[int, SentCall] = {}
+        self._known_ids: deque[str] = deque(maxlen=_IDS_KNOWN)
+        self._expected: dict[int, asyncio.Event] = {}
+
+    def number(self) -> int:
+        """A number that no other call has."""
+        self._next += 1
+        return self._next
+
+    def number_from(self, number: int) -> None:
+        """Give calls numbers above this one: the host knows those up to it from an earlier server."""
+        self._next = max(self._next, number)
+
+    def rebind(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
+        """Speak through another link of the same host."""
+        self.peer, self._modules = peer, modules
+
+    def close(self, number: int) -> SentCall | None:
+        """A call has ended."""
+        return self._sent.pop(number, None)
+
+    def let_go(self) -> None:
+        """The server ends, and the host goes on: calls end here, and not there."""
+        for each in self._take_all():
+            if each.result is not None and not each.result.done():
+                each.result.set_exception(CallGoesOn())
+
+    def lose(self, reason: str) -> None:
+        """End all calls, because their host has ended."""
+        for each in self._take_all():
+            if each.result is not None and not each.result.done():
+                each.result.set_exception(gone(each.module.name, reason))
+
+    def _take_all(self) -> list[SentCall]:
+        sent, self._sent = list(self._sent.values()), {}
+        return sent
+
+    @property
+    def waiting(self) -> list[tuple[int, SentCall]]:
+        """The calls that have not ended, by their numbers."""
+        return [(number, each) for number, each in self._sent.items() if each.result is not None]
+
+    def resume(self, number: int, sent: SentCall) -> None:
+        """Have the host say how a call ends that it has gone on with."""
+        self.peer.tell({"type": "tool.resume", "call": sent.context.call_id, "n": number})
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Let what the host asks for these calls wait: an earlier server sent them, and they are to be taken up."""
+        self._expected |= {number: asyncio.Event() for number in numbers if number not in self._sent}
+
+    def _is_taken_up(self, number: int) -> None:
+        if (expected := self._expected.pop(number, None)) is not None:
+            expected.set()
+
+    def carrying_on(self, call_id: str, number: int) -> CarryOn:
+        """The way to wait for the end of a call that has gone on without a server."""
+
+        async def end(context: CallContext) -> ToolResult:
+            module = next(each for each in self._modules().values() if each.name == context.module)
+            sent = self._sent[number] = SentCall(context, module, self._loop.create_future(), is_sent=True)
+            self._known_ids.append(context.call_id)
+            self._is_taken_up(number)
+            self.resume(number, sent)
+            try:
+                assert sent.result is not None  # noqa: S101 - made above
+                return await sent.result
+            except asyncio.CancelledError:
+                await self.cancel(number, sent)
+                raise
+            finally:
+                self._sent.pop(number, None)
+                sent.end_work()
+
+        return end
+
+    def disown(self, call_id: str, number: int) -> None:
+        """Nobody wants a call of an earlier server any more."""
+        self._is_taken_up(number)
+        self.peer.tell({"type": "tool.cancel", "n": number})
+        self.peer.tell({"type": "tool.done", "call": call_id})
+
+    def open(self, context: CallContext, module: LinkedModule) -> tuple[int, SentCall]:
+        """Give a call, or a preview, its number."""
+        self._next += 1
+        sent = self._sent[self._next] = SentCall(context, module)
+        self._known_ids.append(context.call_id)
+        return self._next, sent
+
+    def message(self, kind: str, number: int, sent: SentCall, tool: str, arguments: dict[str, Any]) -> Message:
+        """A call, or a preview, as the host gets it."""
+        context = sent.context
+        resource = context.resource
+        message: Message = {
+            "type": kind,
+            "id": context.call_id,
+            "call": context.call_id,
+            "n": number,
+            "module": sent.module.number,
+            "chatSessionId": context.session_id,
+            "resourceId": None,
+            "tool": tool,
+            **arguments_to_wire(arguments),
+            "principal": self._principal(context.principal),
+            "timeoutMs": self.time_left_ms(context),
+        }
+        if (chars := context.model_chars) is not None:
+            message["modelChars"] = chars
+        if (todos := context.todos) is not None:
+            if self.foreign is None or self.foreign.may_use_chats():
+                message["session"] = {"todos": list(todos)}
+            else:
+                message["chatRefused"] = True
+        if sent.module.resource_types:
+            session = context.session_id
+            message["nextIndex"] = {
+                each: self._resources.next_index(session, each) for each in sent.module.resource_types
+            }
+        if resource is not None:
+            message["resourceId"], message["resource"] = resource.resource_id, resource_to_wire(resource)
+        return message
+
+    def _principal(self, principal: Principal) -> dict[str, Any]:
+        """Who asks, on the wire; the one who asked last is the one who asks next, mostly."""
+        if principal is not self._last_principal[0]:
+            self._last_principal = principal, principal_to_wire(principal)
+        return self._last_principal[1]
+
+    def time_left_ms(self, context: CallContext) -> int:
+        """How much time a call has left; of one that has not begun, an hour."""
+        deadline = context.deadline
+        left_s = deadline - self._loop.time() if deadline else TIMEOUT_SECONDS_MAX
+        return max(int(left_s * 1000), 0)
+
+    def take_result(self, message: Message) -> None:
+        """A call has ended."""
+        number, call_id = message.get("n"), message.get("id")
+        sent = self.or_late(number)
+        if sent is None:
+            # of a call that was cancelled, or that ended with its time: whoever wanted it has gone
+            self.peer.drop_blobs(message)
+            if self._outlives and number not in self._expected and type(call_id) is str:
+                self.peer.tell({"type": "tool.done", "call": call_id})
+            return
+        if sent.result is None or call_id != sent.context.call_id:
+            raise LinkError("a result that is no answer to its call")
+        if sent.result.done():
+            if not self._outlives:
+                raise LinkError("a second result of one call")
+            self.peer.drop_blobs(message)  # the other one was on its way when this one was asked for
+            return
+        # once the record has it: what the host forgets, nobody could tell any more
+        if self._outlives:
+            self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": sent.context.call_id})
+        if message.get("ok") is True:
+            sent.result.set_result(result_of(message.get("result"), self.peer.take_blob))
+        else:
+            sent.result.set_exception(error_of(message.get("error")))
+
+    def take_progress(self, told: messages.Progress) -> None:
+        """A call says how far it is."""
+        sent = self.or_late(told.n)
+        if sent is None or sent.result is None:
+            return  # it has ended, or it is a preview, whose progress is not shown
+        if told.kind == "progress":
+            sent.context.progress(told.fraction, told.message)
+        elif told.kind == "log":
+            sent.context.log(told.message, level=told.level)  # type: ignore[arg-type]  # it is read there
+        elif told.kind == "output":
+            sent.context.show_output(told.text)
+
+    async def cancel(self, number: int, sent: SentCall) -> None:
+        """Have the host end a call, and let it clean up."""
+        sent.result = self._loop.create_future()  # the other one was cancelled with whoever waited for it
+        self.peer.tell({"type": "tool.cancel", "n": number})
+        await asyncio.wait({sent.result}, timeout=CANCEL_GRACE_SECONDS)
+        if sent.result.done() and not sent.result.cancelled():
+            sent.result.exception()  # nobody else looks at it
+
+    def check_recorded(self, call_id: str, rows: int = 1) -> None:
+        """Check that the host may add rows to the record, about a call or (empty) none.
+
+        Raises:
+            ToolError: `too_many_recorded`; `call_not_found`: a foreign machine names a call that was
+                not sent to it.
+        """
+        if self.foreign is None:
+            return
+        if call_id and call_id not in self._known_ids:
+            raise ToolError("call_not_found", f"no call {call_id[:100]!r} was sent to host {self.foreign.name!r}")
+        self.foreign.recorded.add(rows)
+
+    def or_late(self, number: Any) -> SentCall | None:
+        """A call that the host works on; None: it has ended.
+
+        Raises:
+            LinkError: There never was one of this number.
+        """
+        if type(number) is not int or not 0 < number <= self._next:
+            raise LinkError("it speaks of a call that was never sent to it")
+        return self._sent.get(number)
+
+    async def of(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
+        """The call on whose behalf the running task works from now on.
+
+        Args:
+            asked: What the host asks.
+            in_preview: Whether a preview may ask it, too: nobody has approved anything yet, so it can only look.
+        Raises:
+            ToolError: `not_in_preview`; `cancelled`: the call has ended.
+            LinkError: There never was one of this number.
+        """
+        if (expected := self._expected.get(asked.n)) is not None:
+            await expected.wait()
+        sent = self.or_late(asked.n)
+        if sent is None:
+            raise ToolError("cancelled", "the call has ended")
+        if sent.result is None and not in_preview:
+            raise not_in_preview()
+        sent.begin()
+        return sent

@@ -1,0 +1,77 @@
+"""How a host stands: its state, since when and why, and how often it ended without being told to."""
+
+import time
+from collections import deque
+from typing import Any
+
+from agentcore.core.events import EventBus
+from agentcore.core.modules.places import PlaceReport, PlaceState
+
+_HOUR_SECONDS = 3600.0
+_ENDS_KEPT = 1000
+
+
+class Standing:
+    """How one host stands.
+
+    Args:
+        name: The host's name.
+        events: Told when its state, or the reason of it, is another.
+    """
+
+    def __init__(self, name: str, events: EventBus) -> None:
+        self._name, self._events = name, events
+        self._ends: deque[float] = deque(maxlen=_ENDS_KEPT)
+        self.state: PlaceState = "stopped"
+        self.since_ms = _now_ms()
+        self.reason = ""
+        self.last_words = ""
+        self._told: tuple[PlaceState, str] = (self.state, self.reason)
+
+    def turn(self, state: PlaceState) -> None:
+        """It starts, runs, or has ended as it was told to."""
+        if state == "stopped":
+            self.reason = self.last_words = ""
+        self._set(state)
+
+    def become(self, state: PlaceState, reason: str = "") -> None:
+        """It stands so from now on, and for this reason."""
+        self.reason = reason
+        self._set(state)
+
+    def note_end(self, reason: str, last_words: str, *, starts_again: bool) -> None:
+        """It has ended by itself."""
+        self._ends.append(time.monotonic())
+        self.reason, self.last_words = reason, last_words
+        self._set("starting" if starts_again else "failed")
+
+    def fail(self, reason: str, last_words: str = "") -> None:
+        """It could not be started."""
+        self.reason, self.last_words = reason, last_words
+        self._set("failed")
+
+    def report(self, **known: Any) -> PlaceReport:
+        """How it stands, with what else is known of it."""
+        since = time.monotonic() - _HOUR_SECONDS
+        return PlaceReport(
+            name=self._name,
+            state=self.state,
+            reason=self.reason,
+            last_words=self.last_words,
+            since_ms=self.since_ms,
+            ends_in_last_hour=sum(each > since for each in self._ends),
+            **known,
+        )
+
+    def _set(self, state: PlaceState) -> None:
+        if state != self.state:
+            self.since_ms = _now_ms()
+        self.state = state
+        if (state, self.reason) != self._told:
+            self._told = (state, self.reason)
+            said = {"host": self._name, "state": state, "reason": self.reason}
+            self._events.publish("host.stateChanged", said)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,143 @@
+"""Who owns what lives in a pool: a lease for each resource, which goes along with every call on it.
+
+The number of a lease rises whenever somebody takes it over. A host carries out nothing that comes with an older one, so
+that a server that was taken for dead, and was not, does nothing any more.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from agentcore.errors import ToolError
+from agentcore.hosts.pool.connection import NatsConnection
+from agentcore.hosts.pool.subjects import Subjects
+
+if TYPE_CHECKING:
+    from nats.js.kv import KeyValue
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_SECONDS = 0.5
+_RENEWALS = 3
+"""A lease is renewed so often before it would expire."""
+
+
+class Leases:
+    """The leases of one server.
+
+    Args:
+        server: By which name it owns them.
+        keep_s: How long one lasts that is not renewed, because its server is gone.
+
+    Attributes:
+        held: The number of each, by resource id.
+    """
+
+    def __init__(self, nats: NatsConnection, subjects: Subjects, server: str, keep_s: float) -> None:
+        self._nats, self._subjects, self._server, self._keep_s = nats, subjects, server, keep_s
+        self._bucket: KeyValue | None = None
+        self._taking: dict[str, asyncio.Lock] = {}
+        self.held: dict[str, int] = {}
+
+    async def open(self) -> None:
+        """Find the bucket, or make it.
+
+        Raises:
+            ConnectionError, nats.errors.Error: NATS does not let this server.
+        """
+        from nats.js.api import KeyValueConfig  # noqa: PLC0415 - only pools need it
+
+        config = KeyValueConfig(bucket=self._subjects.leases, ttl=self._keep_s)
+        self._bucket = await self._nats.jetstream().create_key_value(config=config)
+
+    async def hold(self, resource_id: str, member: str, limit_s: float) -> None:
+        """Own a resource from now on.
+
+        Args:
+            member: Where it is.
+            limit_s: How long NATS may be away meanwhile.
+        Raises:
+            ToolError: `lease_unknown`: NATS does not answer.
+        """
+        if resource_id in self.held:
+            return
+        async with self._taking.setdefault(resource_id, asyncio.Lock()):
+            if resource_id not in self.held:
+                self.held[resource_id] = await self._take_in_time(resource_id, member, limit_s)
+        self._taking.pop(resource_id, None)
+
+    async def _take_in_time(self, resource_id: str, member: str, limit_s: float) -> int:
+        """Take a lease, as often as that is worth a try: what was done without an answer is found to be done then."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + limit_s
+        while True:
+            try:
+                return await self._take(resource_id, member)
+            except ToolError as exc:
+                if not exc.retryable or loop.time() + _AGAIN_SECONDS > until:
+                    raise
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _take(self, resource_id: str, member: str) -> int:
+        from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
+
+        key, value = self._key(resource_id), member.encode()
+        try:
+            bucket = self._bucket_now()
+            try:
+                return await bucket.create(key, value)
+            except KeyWrongLastSequenceError:
+                # an earlier start of this server: whatever still speaks for that is not heard any more
+                found = await bucket.get(key)
+                return await bucket.update(key, value, last=found.revision)
+        except Exception as exc:
+            raise _unknown(resource_id, exc) from exc
+
+    def drop(self, resource_id: str) -> Callable[[], Any] | None:
+        """A resource has ended; gives what tells the others."""
+        number = self.held.pop(resource_id, None)
+        if number is None:
+            return None
+        return lambda: self._delete(resource_id, number)
+
+    async def _delete(self, resource_id: str, number: int) -> None:
+        with contextlib.suppress(Exception):  # it expires
+            await self._bucket_now().delete(self._key(resource_id), last=number)
+
+    async def renew(self) -> None:
+        """Renew all of them, again and again. Ends when it is cancelled."""
+        from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
+
+        while True:
+            await asyncio.sleep(self._keep_s / _RENEWALS)
+            for resource_id, number in list(self.held.items()):
+                try:
+                    await self._nats.wait()
+                    renewed = await self._bucket_now().update(self._key(resource_id), b"", last=number)
+                except KeyWrongLastSequenceError:
+                    log.warning("lease_taken_over", resource_id=resource_id)
+                    self.held.pop(resource_id, None)
+                    continue
+                except Exception as exc:  # noqa: BLE001 - NATS is away: the number counts for as long as nobody takes over
+                    log.warning("lease_not_renewed", resource_id=resource_id, reason=str(exc))
+                    continue
+                if resource_id in self.held:
+                    self.held[resource_id] = renewed
+
+    def _bucket_now(self) -> "KeyValue":
+        if self._bucket is None:
+            raise ConnectionResetError("there is no connection to NATS")
+        return self._bucket
+
+    def _key(self, resource_id: str) -> str:
+        """Ids of sessions are given by callers: whatever they hold, this is a key."""
+        return f"{self._server}.{hashlib.sha256(resource_id.encode('utf-8', 'replace')).hexdigest()[:40]}"
+
+
+def _unknown(resource_id: str, reason: Exception) -> ToolError:
+    message = f"NATS did not say who owns {resource_id!r} ({reason}); nothing was done: try again"
+    return ToolError("lease_unknown", message, retryable=True, resource_id=resource_id)

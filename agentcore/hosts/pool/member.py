@@ -1,0 +1,293 @@
+"""One host of a pool, as its server sees it: a machine whose links go over NATS, and whose death is soon noticed."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+from agentcore.api import ToolResult
+from agentcore.core.approvals.definition_review import Offered
+from agentcore.core.calls.context import CallContext
+from agentcore.core.core import Host
+from agentcore.core.declarations.hosted_names import hosted_name, member_name
+from agentcore.core.modules.places import PlaceReport
+from agentcore.errors import ToolError
+from agentcore.hosts.machines.calls import host_away
+from agentcore.hosts.machines.machine import Machine
+from agentcore.hosts.machines.pairing import definitions_in, instructions_in
+from agentcore.hosts.places.answers import Hello
+from agentcore.hosts.places.link import HostLink
+from agentcore.hosts.places.linked_module import LinkedModule
+from agentcore.hosts.places.messages import OfModule
+from agentcore.hosts.pool.connection import NatsConnection
+from agentcore.hosts.pool.leases import Leases
+from agentcore.hosts.pool.nats_link import NatsLink
+from agentcore.hosts.pool.said import Announcement, DrainWanted, OpenLink
+from agentcore.hosts.pool.storage_requests import StorageRequests
+from agentcore.hosts.pool.stored_objects import StoredObjects
+from agentcore.hosts.pool.subjects import Subjects
+from agentcore.hosts.wire.frames import PROTOCOL, LinkError
+from agentcore.store.credentials.host_keys import KnownHost
+
+_DRAIN_SECONDS = 5.0
+_SILENT_SECONDS = 1.2
+_LINK_SECONDS = 2.0
+"""So long after it was opened a link has to be in what the host says."""
+
+
+class ItsPool(Protocol):
+    """The pool of a host, as far as that asks for it."""
+
+    name: str
+    server: str
+    modules: tuple[str, ...]
+    nats: NatsConnection
+    subjects: Subjects
+    leases: Leases
+
+    def member_changed(self) -> None:
+        """One of its hosts has come, or has gone."""
+        ...
+
+
+class MemberRecords:
+    """What is known of hosts of a pool: kept in memory, for each says it anew. See `KnownHosts`."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, KnownHost] = {}
+
+    def add(self, name: str) -> KnownHost:
+        """Know a host."""
+        return self._known.setdefault(name, KnownHost(name, b"", int(time.time() * 1000)))
+
+    def named(self, name: str) -> KnownHost | None:
+        """See `KnownHosts.named`."""
+        return self._known.get(name)
+
+    async def note(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.note`."""
+        if name in self._known:
+            self._known[name] = replace(self._known[name], **changed)  # type: ignore[arg-type]  # its own fields
+
+    async def saw(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.saw`."""
+        await self.note(name, last_seen_ms=int(time.time() * 1000), **changed)
+
+    def set_drained(self, name: str, *, is_drained: bool) -> None:
+        """A host says whether it takes anything new."""
+        if (known := self._known.get(name)) is not None and known.is_drained != is_drained:
+            self._known[name] = replace(known, is_drained=is_drained)
+
+    def forget(self, name: str) -> None:
+        """Know it no more."""
+        self._known.pop(name, None)
+
+
+class PoolMember(Machine):
+    """One host of a pool.
+
+    Args:
+        member: What it calls itself.
+        keep_minutes: How long it keeps what lives there while nothing is heard of its server.
+    """
+
+    def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, host: Host) -> None:
+        known = records.add(member_name(pool.name, member))
+        # it is NATS that knows one machine from another
+        super().__init__(known, {"": keep_minutes}, host, records, known_since_ms=0)
+        self._pool, self._member, self._records = pool, member, records
+        self.calls.lost, self.calls.leases = partial(_interrupted, self.name), pool.leases.held
+        self.announced: Announcement | None = None
+        self._seen_at = self._loop.time()
+        self._opened_at = 0.0
+        self._has_said = asyncio.Event()
+        self._link_id = ""
+        self._carrier: NatsLink | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    # -- signs of life -----------------------------------------------------------------------------------------
+
+    @property
+    def silent_s(self) -> float:
+        """For how long nothing was heard of it."""
+        return self._loop.time() - self._seen_at
+
+    @property
+    def room(self) -> int:
+        """How much more may live in it, as it says; of one that takes nothing new, less than nothing."""
+        said = self.announced
+        return -1 if said is None or said.is_drained else said.capacity - said.used
+
+    def heard(self, said: Announcement) -> None:
+        """It says that it is there."""
+        self._seen_at = self._loop.time()
+        former, self.announced = self.announced, said
+        self._records.set_drained(self.name, is_drained=said.is_drained)
+        self._has_said.set()
+        if said.protocol != PROTOCOL:
+            self._standing.become("away", f"it speaks {said.protocol!r}, and this server {PROTOCOL!r}")
+            return
+        has_link = said.links.get(self._pool.server) == self._link_id
+        is_old = self._loop.time() - self._opened_at > _LINK_SECONDS
+        if self._carrier is not None and (
+            (former is not None and former.instance != said.instance) or (is_old and not has_link)
+        ):
+            self._carrier.lose("the host does not know of the link any more")
+        elif self._serving is None:
+            # in no TaskGroup: the end of the link ends it, or `close`
+            self._serving = self._loop.create_task(self._serve_link(), name=f"host:{self.name}:link")
+            self._serving.add_done_callback(lambda _: self._served())
+
+    def is_silent(self) -> bool:
+        """See `Machine.is_silent`: it may be dead, which is not certain yet."""
+        return self.silent_s > _SILENT_SECONDS
+
+    def die(self, reason: str) -> None:
+        """Nothing was heard of it for too long: what lived in it is lost, whatever becomes of it."""
+        if self._link is not None:
+            self._link.peer.lose(reason)
+        if self._carrier is not None:
+            self._carrier.lose(reason)
+        if not self.is_given_up:
+            self._standing.become("away", reason)
+            self._lose(reason)
+        self._pool.member_changed()
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether what lived in it counts as lost."""
+        return not self._instance
+
+    async def _serve_link(self) -> None:
+        """Open a link, and carry it to its end."""
+        pool = self._pool
+        self._link_id, self._opened_at = secrets.token_hex(8), self._loop.time()
+        names = self._member, pool.server, self._link_id
+        wanted = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
+
+        async def ask() -> None:
+            await pool.nats.publish(pool.subjects.open(self._member), wanted.encoded())
+
+        def make(peer: Callable[..., Any]) -> NatsLink:
+            self._carrier = NatsLink(pool.nats, pool.subjects.up(*names), pool.subjects.down(*names), ask, peer)
+            return self._carrier
+
+        await self.serve(make, f"NATS ({self._member})")
+
+    def _served(self) -> None:
+        self._serving = self._carrier = None
+        self._pool.member_changed()
+
+    # -- what it brings ------------------------------------------------------------------------------------------
+
+    def _prepare(self, link: HostLink) -> None:
+        """What its modules store is kept by this server: a host has no access to what NATS keeps."""
+
+        def store_of(told: OfModule) -> StoredObjects:
+            module = link.module_named(told).rpartition("/")[2]
+            return StoredObjects(self._pool.nats, self._pool.subjects, self._pool.server, module)
+
+        link.serve_storage(StorageRequests(link.peer, store_of).table)
+
+    def _check(self, told: Hello) -> None:
+        others = {each.name for each in told.members} - set(self._pool.modules)
+        if others:
+            raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
+
+    async def _before(self, told: Hello) -> None:
+        """What the server's own module of a name defines alike needs nobody's word; all else waits for a person."""
+        for each in told.members:
+            if (own := self._host.modules.offered_by(each.name)) is not None:
+                offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
+                name = hosted_name(self._pool.name, each.name)
+                await self._host.definition_review.accept_alike(name, offered, own)
+
+    async def _let_go_of(self, name: str, reason: str) -> None:
+        await super()._let_go_of(name, f"{reason}; what was open there is lost: name none, for a new one")
+
+    async def _look_after(self, link: HostLink) -> None:
+        self._pool.member_changed()
+        await super()._look_after(link)
+
+    def miss(self) -> None:
+        """See `Machine.miss`: of a pool, the others do what it was to do."""
+        self._host.modules.know_host(self.name, None, None)
+
+    def report(self) -> PlaceReport:
+        """See `Place.report`."""
+        said = self.announced
+        return replace(
+            super().report(),
+            kind="member",
+            capacity=None if said is None else said.capacity,
+            used=said.used if said is not None and self.is_there else None,
+            labels=() if said is None else tuple(said.labels),
+            may_use_chats=self._host.registry.may_use_chats(self.name),
+        )
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> ToolResult:
+        """See `MachineCalls.call`; a call on a resource owns that first."""
+        if (resource := context.resource) is not None:
+            left_s = max(context.deadline - self._loop.time(), 0) if context.deadline else 0
+            await self._pool.leases.hold(resource.resource_id, self._member, left_s)
+        if self.is_given_up:
+            raise host_away(self.name)
+        return await super().call(module, context, tool, arguments)
+
+    # -- what a person does --------------------------------------------------------------------------------------
+
+    async def drain(self, *, is_on: bool) -> None:
+        """Have nothing new go there, of whichever server, or again; waits until the host says so.
+
+        Raises:
+            ToolError: `host_away`.
+        """
+        wanted = DrainWanted(on=is_on).encoded()
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                await self._pool.nats.publish(self._pool.subjects.drain(self._member), wanted)
+                while self.is_drained is not is_on:
+                    self._has_said.clear()
+                    await self._has_said.wait()
+        except (ConnectionError, TimeoutError):
+            raise host_away(self.name) from None
+        self._tell_drained()
+        if self.is_there and not is_on:
+            self._standing.become("running")
+
+    async def shut(self) -> None:
+        """See `Machine.shut`: it is up to NATS who is in a pool."""
+        raise host_in_pool(self.name)
+
+    async def open(self) -> None:
+        """See `shut`."""
+        raise host_in_pool(self.name)
+
+    async def close(self) -> None:
+        """End what is done for it."""
+        await super().close()
+        if self._serving is not None:
+            await asyncio.wait({self._serving}, timeout=3)
+            if self._serving is not None:
+                self._serving.cancel()
+        self._records.forget(self.name)
+
+
+def host_in_pool(host: str) -> ToolError:
+    """What is raised where somebody wants to let in, keep out or forget what NATS lets in."""
+    message = (
+        f"host {host!r} is of a pool: its key is NATS's to take away, and agentcore hosts drain keeps new work away"
+    )
+    return ToolError("host_in_pool", message, host=host)
+
+
+def _interrupted(host: str, module: str, reason: str) -> ToolError:
+    message = f"{reason}; whether the call had an effect is not known: look before you repeat it"
+    return ToolError("interrupted", message, host=host, module=module)

@@ -1,0 +1,158 @@
+"""A link over NATS: `Transport` of a peer.
+
+NATS delivers what one program publishes in its order, or not at all. Each frame has a number, so that one that is
+missing ends the link; whoever needs what was in it asks over the next one.
+"""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from agentcore.hosts.pool.connection import NatsConnection
+from agentcore.hosts.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
+from agentcore.hosts.wire.outgoing import Outgoing
+from agentcore.hosts.wire.peer import Peer
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
+
+_HEADER = struct.Struct("!BQ")
+_PART, _TEXT, _PIECE, _TAKEN, _CLOSE = range(1, 6)
+PART_BYTES = 512 * 1024
+"""The largest frame: servers of NATS take a MiB, unless they are told otherwise."""
+
+_PIECES_AHEAD = 32
+_PIECES_TAKEN = 16
+"""So many pieces of blobs may be on their way, and after so many the other side says that it has them: NATS itself
+would take any number, and drop what a slow reader does not."""
+
+
+class NatsLink(Outgoing):
+    """Carries the frames of one peer.
+
+    Args:
+        nats: The connection to NATS.
+        incoming: The subject of what the other side says.
+        outgoing: The subject of what this side says.
+        on_ready: Called when whatever the other side says from now on is heard.
+        make: Makes the peer.
+    """
+
+    def __init__(
+        self,
+        nats: NatsConnection,
+        incoming: str,
+        outgoing: str,
+        on_ready: Callable[[], Awaitable[None]],
+        make: Callable[["NatsLink"], Peer],
+    ) -> None:
+        super().__init__()
+        self._nats, self._incoming, self._outgoing, self._on_ready = nats, incoming, outgoing, on_ready
+        self._taken = self._number = self._received = 0
+        self._parts: list[bytes] = []
+        self._part_bytes = 0
+        self._ahead = _PIECES_AHEAD
+        self._over = asyncio.Event()
+        self._reason = "the connection was lost"
+        self.peer = make(self)
+
+    async def carry(self) -> None:
+        """Carry frames until the link ends; the peer ends with it."""
+        loop = asyncio.get_running_loop()
+        writer: asyncio.Task[None] | None = None
+        lost = self._nats.on_lost(lambda: self.lose("the connection to NATS was lost"))
+        try:
+            async with self._nats.subscribed(self._incoming, self._take):
+                await self._on_ready()
+                # in no TaskGroup: its end is the end of the link
+                writer = loop.create_task(self._write(), name="link:nats")
+                await self._over.wait()
+        except ConnectionError as exc:
+            self._reason = str(exc)
+        finally:
+            lost()
+            self._give_up()
+            if writer is not None:
+                writer.cancel()
+                await asyncio.wait({writer})
+            self.peer.lose(self._reason)
+
+    def lose(self, reason: str) -> None:
+        """The other side is not there any more, as somebody knows."""
+        if not self._over.is_set():
+            self._reason = reason
+            self._over.set()
+
+    # -- what goes out -----------------------------------------------------------------------------------------
+
+    async def _write(self) -> None:
+        """Send what waits: all that is said first, then a piece, if the other side has room for one."""
+        try:
+            while not (self._is_closing and not self._texts):
+                self._news.clear()
+                while self._texts:
+                    await self._send_in_parts(self._take_text())
+                if self._taken >= _PIECES_TAKEN:
+                    taken, self._taken = self._taken, 0
+                    await self._send(_TAKEN, struct.pack("!I", taken))
+                if self._piece is not None and self._ahead > 0:
+                    self._ahead -= 1
+                    await self._send(_PIECE, self._take_piece())
+                    self._sent.set()
+                elif not self._is_closing:
+                    await self._news.wait()
+            await self._send(_CLOSE, b"")
+            await self._nats.flush()
+        except ConnectionError as exc:
+            self.lose(str(exc))
+        self._over.set()
+
+    async def _send_in_parts(self, data: bytes) -> None:
+        for begin in range(0, len(data), PART_BYTES):
+            is_last = begin + PART_BYTES >= len(data)
+            await self._send(_TEXT if is_last else _PART, data[begin : begin + PART_BYTES])
+
+    async def _send(self, kind: int, payload: bytes) -> None:
+        self._number += 1
+        await self._nats.publish(self._outgoing, _HEADER.pack(kind, self._number) + payload)
+
+    # -- what comes in -----------------------------------------------------------------------------------------
+
+    async def _take(self, message: "Msg") -> None:
+        if self._over.is_set():
+            return
+        data = message.data
+        if len(data) < _HEADER.size:
+            self.peer.end("a frame that is too short for its header")
+            return
+        kind, number = _HEADER.unpack_from(data)
+        self._received += 1
+        if number != self._received:
+            self.lose(f"{number - self._received} frames were lost on their way")
+            return
+        self._take_frame(kind, data[_HEADER.size :])
+
+    def _take_frame(self, kind: int, payload: bytes) -> None:
+        if kind == _TEXT and not self._parts:
+            self.peer.receive_text(payload)
+        elif kind in (_TEXT, _PART):
+            self._part_bytes += len(payload)
+            if self._part_bytes > TEXT_BYTES:
+                self.peer.end(f"a message of more than {TEXT_BYTES:,} bytes")
+                return
+            self._parts.append(payload)
+            if kind == _TEXT:
+                whole, self._parts, self._part_bytes = b"".join(self._parts), [], 0
+                self.peer.receive_text(whole)
+        elif kind == _PIECE and len(payload) <= PIECE_BYTES + PIECE_HEADER_BYTES:
+            self._taken += 1
+            self._news.set()
+            self.peer.receive_binary(payload)
+        elif kind == _TAKEN and len(payload) == 4:  # noqa: PLR2004 - as it is packed
+            self._ahead = min(self._ahead + struct.unpack("!I", payload)[0], _PIECES_AHEAD)
+            self._news.set()
+        elif kind == _CLOSE:
+            self.lose("the connection was closed")
+        else:
+            self.peer.end(f"a frame of kind {kind} and {len(payload):,} bytes: this is not the protocol of hosts")

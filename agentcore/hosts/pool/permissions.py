@@ -1,0 +1,119 @@
+"""The keys of a pool: NKEYs by which NATS knows its hosts and servers, and what it lets each of them say and hear."""
+
+import os
+from pathlib import Path
+
+from agentcore.errors import AgentcoreError
+from agentcore.hosts.pool.subjects import QUEUE, Subjects
+
+_INDENT = "  "
+_VERBS_OF_STREAM = (
+    *("STREAM.CREATE", "STREAM.INFO", "STREAM.PURGE", "STREAM.MSG.GET", "STREAM.MSG.DELETE", "DIRECT.GET"),
+    "CONSUMER.CREATE",
+)
+_VERBS_OF_CONSUMER = ("CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE", "CONSUMER.INFO", "CONSUMER.DELETE", "DIRECT.GET")
+
+
+class KeyExists(AgentcoreError):  # noqa: N818 - it says what is the case
+    """A file is there already, and a key in it would be lost."""
+
+
+def make_key(file: Path) -> str:
+    """Write the seed of a new NKEY to a file (0600) that is not there yet; gives the public key, for NATS to know.
+
+    Raises:
+        KeyExists: The file is there.
+        OSError: It cannot be written.
+        ImportError: There is no package for it.
+    """
+    import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415 - only pools need it
+
+    seed = nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER)
+    public = nkeys.from_seed(bytearray(seed)).public_key
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise KeyExists(f"{file} is there already: give the name of a file that is not") from None
+    with os.fdopen(descriptor, "wb") as kept:
+        kept.write(bytes(seed) + b"\n")
+    return str(public.decode() if isinstance(public, bytes) else public)
+
+
+def public_key_in(file: Path) -> str:
+    """The public key of a seed that a file has.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It has no seed of a user.
+        ImportError: There is no package for it.
+    """
+    import nkeys  # noqa: PLC0415 - only pools need it
+
+    try:
+        public = nkeys.from_seed(bytearray(file.read_text().strip().encode())).public_key
+    except nkeys.NkeysError as exc:
+        raise ValueError(f"{file} has no seed of an NKEY: {exc}") from None
+    return str(public.decode() if isinstance(public, bytes) else public)
+
+
+def user_block(pool: str, public_key: str, member: str | None) -> str:
+    """A user of NATS' configuration with what it may do, for the list `authorization.users`.
+
+    Args:
+        member: The name of a host; None: a server of the pool.
+    """
+    publish, subscribe = _of_server(pool) if member is None else _of_member(pool, member)
+    lines = [
+        f"nkey: {public_key}",
+        "permissions: {",
+        f"{_INDENT}publish: [{', '.join(map(_quoted, publish))}]",
+        f"{_INDENT}subscribe: [{', '.join(map(_quoted, subscribe))}]",
+        "}",
+    ]
+    return "\n".join(["{", *(f"{_INDENT}{line}" for line in lines), "}"])
+
+
+def _of_server(pool: str) -> tuple[list[str], list[str]]:
+    subjects = Subjects(pool)
+    streams = f"KV_{subjects.leases}", f"OBJ_{subjects.kept}"
+    return (
+        [
+            *(subjects.server(), subjects.open("*"), subjects.drain("*"), subjects.down("*", "*", "*")),
+            _all_places(subjects),
+            f"$KV.{subjects.leases}.>",
+            f"$O.{subjects.kept}.>",
+            # the pool's own streams alone, which servers make; by names the client finds the stream of an object
+            *(f"$JS.API.{verb}" for verb in ("INFO", "STREAM.NAMES")),
+            *(f"$JS.API.{verb}.{stream}" for stream in streams for verb in _VERBS_OF_STREAM),
+            *(f"$JS.API.{verb}.{stream}.>" for stream in streams for verb in _VERBS_OF_CONSUMER),
+            "$JS.FC.>",
+        ],
+        [subjects.alive(), subjects.up("*", "*", "*"), f"{subjects.answers()}.>"],
+    )
+
+
+def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
+    """What a host may publish and hear: what it says has its own name in the subject, and none of it is JetStream's.
+
+    It may not answer where a request says, either (`allow_responses`): there, whose answer it is nobody could tell.
+
+    Whoever may ask JetStream for anything chooses where the answer goes, and with it can speak as another: a stored
+    message, a consumer's delivery or a stream's copy would come as a `tool.call` to any host. So servers store for it.
+    """
+    subjects = Subjects(pool)
+    return (
+        [subjects.alive(member), subjects.up(member, "*", "*")],
+        [
+            *(subjects.server(), subjects.open(member), subjects.drain(member), subjects.down(member, "*", "*")),
+            f"{_all_places(subjects)} {QUEUE}",  # in its queue alone: a request goes to one host, and no other reads it
+            f"{subjects.answers(member)}.>",
+        ],
+    )
+
+
+def _all_places(subjects: Subjects) -> str:
+    return subjects.place(()).replace(".any", ".*")
+
+
+def _quoted(subject: str) -> str:
+    return f'"{subject}"'

@@ -1,0 +1,108 @@
+"""What flows in one direction until it ends, such as the body of an answer or the messages of a WebSocket.
+
+Whoever sends has so much room at first, and gets more as the other side takes what came: a slow reader slows its
+writer, and nothing piles up between them.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+from agentcore.hosts.wire.frames import LinkError
+from agentcore.hosts.wire.peer import Peer
+
+ROOM_BYTES = 1024 * 1024
+"""What may be on its way that nobody has taken yet."""
+
+_TEXT_COST = 64
+
+
+class Outlet:
+    """The end of a channel that sends.
+
+    Args:
+        number: The channel's, as both sides know it.
+    """
+
+    def __init__(self, peer: Peer, number: int, kind: str) -> None:
+        self._peer, self._number, self._kind = peer, number, kind
+        self._room = ROOM_BYTES
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._is_over = False
+
+    async def send(self, data: str | bytes) -> None:
+        """Send a piece, once there is room for it.
+
+        Raises:
+            ConnectionError: The other side takes no more.
+        """
+        while self._room <= 0 and not self._is_over:
+            self._has_room.clear()
+            await self._has_room.wait()
+        if self._is_over or self._peer.ended is not None:
+            raise ConnectionResetError("the other side is gone")
+        self._room -= len(data) + _TEXT_COST
+        message: dict[str, Any] = {"type": self._kind, "channel": self._number}
+        try:
+            message |= {"text": data} if isinstance(data, str) else {"blob": await self._peer.send_blob(data)}
+        except LinkError as exc:
+            raise ConnectionResetError(str(exc)) from exc
+        self._peer.tell(message)
+
+    def give_room(self, size: int) -> None:
+        """The other side has taken so much."""
+        self._room = min(self._room + size, ROOM_BYTES)
+        if self._room > 0:
+            self._has_room.set()
+
+    def close(self) -> None:
+        """The other side takes no more."""
+        self._is_over = True
+        self._has_room.set()
+
+
+class Inlet:
+    """The end of a channel that receives; iterating gives the pieces until the other side ends it."""
+
+    def __init__(self, peer: Peer, number: int, credit: str) -> None:
+        self._peer, self._number, self._credit = peer, number, credit
+        self._held: deque[str | bytes] = deque()
+        self._held_bytes = 0
+        self._news = asyncio.Event()
+        self._is_over = False
+        self._broken: Exception | None = None
+
+    def take(self, data: str | bytes) -> None:
+        """Take a piece that came.
+
+        Raises:
+            LinkError: It is more than there was room for.
+        """
+        if self._is_over:
+            return
+        self._held.append(data)
+        self._held_bytes += len(data) + _TEXT_COST
+        if self._held_bytes > 2 * ROOM_BYTES + len(data):
+            raise LinkError("more than a channel has room for")
+        self._news.set()
+
+    def end(self, broken: Exception | None = None) -> None:
+        """Nothing more comes; `broken` is raised to whoever reads, after what came."""
+        self._is_over, self._broken = True, broken
+        self._news.set()
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        while True:
+            while self._held:
+                data = self._held.popleft()
+                self._held_bytes -= len(data) + _TEXT_COST
+                self._peer.tell({"type": self._credit, "channel": self._number, "size": len(data) + _TEXT_COST})
+                yield data
+            if self._is_over:
+                if self._broken is not None:
+                    raise self._broken
+                return
+            self._news.clear()
+            await self._news.wait()

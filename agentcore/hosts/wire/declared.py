@@ -1,0 +1,157 @@
+"""What a module says of itself, as it travels: attributes, definitions of tools, previews, its element in the page.
+
+A host has read all of it, and the server reads it again: these functions only bring it into one shape and back.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.api.definition import CallPreview, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.tool_icon import ToolIcon
+from agentcore.api.tool_view import ToolView
+from agentcore.api.web import WebComponent
+from agentcore.core.containment.reading import read_flag, read_mapping, read_plain
+
+Wire = dict[str, Any]
+
+ATTRIBUTES = (
+    *("name", "title", "requires", "config_key", "claims", "stands_in_for", "instructions", "translations", "examples"),
+    *("runs_scripts_in_page", "definitions_need_review", "init_timeout_s"),
+)
+"""The attributes of a module that a server reads."""
+
+_PLAIN = ("name", "description", "input_schema", "output_schema", "timeout_s", "limit_bytes", "checks_result", "rank")
+_PLAIN_TOO = ("model_chars", "keep", "artifact_call", "served_as", "in_views")
+_HINTS = ("read_only", "destructive", "idempotent", "open_world")
+_RESOURCE = ("type", "argument", "create", "key", "skip_queue", "not_found")
+_VIEW = ("document", "connects_to", "loads_from", "frames", "bases", "permissions", "has_border")
+_TEXTS = ("cwd", "diff", "words", "caution")
+_FLAGS = ("is_protected", "is_sandboxed")
+_COMPONENT = ("tag", "script", "title", "icon", "resource_views", "page_script", "csp")
+
+
+def attributes_to_wire(plugin: Any) -> Wire:
+    """What a module's object says of itself; `read_manifest` has read it."""
+    given = {name: getattr(plugin, name, None) for name in ATTRIBUTES}
+    return {name: read_plain(value, name) for name, value in given.items() if value is not None}
+
+
+def settings_to_wire(model: type[BaseModel] | None) -> Wire | None:
+    """The JSON Schema of a module's settings; None: it declares none."""
+    return None if model is None else model.model_json_schema(by_alias=True)
+
+
+def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) -> Wire:
+    """A definition that `read_definition` gave.
+
+    Args:
+        checks_arguments: Whether the tool says more of its arguments than its schema can.
+    """
+    wire: Wire = {name: getattr(definition, name) for name in (*_PLAIN, *_PLAIN_TOO)}
+    hints, use, view = definition.annotations, definition.resource, definition.view
+    wire["effects"] = sorted(definition.effects)
+    wire["annotations"] = {name: getattr(hints, name) for name in _HINTS}
+    wire["display"] = dict(definition.display)
+    wire["icons"] = [{"src": icon.src, "sizes": list(icon.sizes), "theme": icon.theme} for icon in definition.icons]
+    wire["resource"] = None if use is None else {name: getattr(use, name) for name in _RESOURCE}
+    wire["view"] = view if view is None or isinstance(view, str) else {name: getattr(view, name) for name in _VIEW}
+    wire["previews"] = definition.preview is not None
+    wire["completes"] = definition.complete is not None
+    wire["checks_arguments"] = checks_arguments
+    wire["reads_arguments"] = definition.arguments is not None
+    wire["needs_chat"] = definition.needs_chat
+    return wire
+
+
+def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
+    """The definition that was sent, for `read_definition` to read.
+
+    Args:
+        preview: Asks the host for a preview.
+        complete: Asks the host what an argument can be.
+    Raises:
+        TypeError: It is none.
+    """
+    given = read_mapping(wire, "a definition of a host")
+    use, view = given.get("resource"), given.get("view")
+    return ToolDefinition(
+        **{name: given.get(name) for name in (*_PLAIN, *_PLAIN_TOO)},  # type: ignore[arg-type]  # read after this
+        effects=given.get("effects"),  # type: ignore[arg-type]  # read after this
+        annotations=ToolAnnotations(**_only(given.get("annotations", {}), _HINTS)),
+        display=given.get("display", {}),
+        icons=tuple(ToolIcon(**_only(icon, ("src", "sizes", "theme"))) for icon in given.get("icons", ())),
+        resource=None if use is None else ResourceUse(**_only(use, _RESOURCE)),
+        view=ToolView(**_only(view, _VIEW)) if type(view) is dict else view,
+        preview=preview if looks_first(given) or reads_arguments(given) else None,
+        complete=complete if _says(given, "completes") else None,
+        needs_chat=_says(given, "needs_chat"),
+    )
+
+
+def looks_first(definition: Any) -> bool:
+    """Whether the host is asked about each call of a tool before it runs."""
+    given = read_mapping(definition, "a definition of a host")
+    return _says(given, "previews") or _says(given, "checks_arguments")
+
+
+def reads_arguments(definition: Any) -> bool:
+    """Whether a model of the module's reads a tool's arguments, which may take what its schema does not."""
+    return _says(read_mapping(definition, "a definition of a host"), "reads_arguments")
+
+
+def preview_to_wire(preview: CallPreview) -> Wire:
+    """What a call would do."""
+    wire: Wire = {name: getattr(preview, name) for name in (*_TEXTS, *_FLAGS)}
+    wire["paths"], wire["urls"] = list(preview.paths), list(preview.urls)
+    wire["effects"] = None if preview.effects is None else sorted(preview.effects)
+    return wire
+
+
+def preview_of(wire: Any) -> CallPreview:
+    """The preview that was sent; the host reads it as strictly as a module's own.
+
+    Raises:
+        TypeError: It is none.
+    """
+    given = read_mapping(wire, "a preview of a host", mends_text=True)
+    effects = given.get("effects")
+    return CallPreview(
+        effects=None if effects is None else frozenset(effects),
+        paths=tuple(given.get("paths", ())),
+        urls=tuple(given.get("urls", ())),
+        **_only(given, (*_TEXTS, *_FLAGS)),
+    )
+
+
+def component_to_wire(component: WebComponent | None) -> Wire | None:
+    """A module's element in the page, which `read_component` gave, and its files by their names."""
+    if component is None:
+        return None
+    wire: Wire = {name: getattr(component, name) for name in _COMPONENT}
+    return wire | {"csp": {name: list(sources) for name, sources in component.csp.items()}}
+
+
+def component_of(wire: Any, folder: Path) -> WebComponent | None:
+    """The element that was sent.
+
+    Args:
+        folder: Where its files are, as far as the server has them.
+    Raises:
+        TypeError: It is none.
+    """
+    if wire is None:
+        return None
+    return WebComponent(folder=folder, **_only(read_mapping(wire, "a web component of a host"), _COMPONENT))
+
+
+def _only(given: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError("an object was expected in what a host says")
+    return {name: given[name] for name in names if name in given}
+
+
+def _says(given: Wire, name: str) -> bool:
+    return read_flag(given.get(name, False), f"{name} of a definition of a host")

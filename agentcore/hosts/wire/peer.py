@@ -1,0 +1,414 @@
+"""One end of a link: requests and their replies, messages without one, and blobs that travel in pieces.
+
+What is said (JSON) goes out at once; blobs go out a piece at a time, when the stream has room, so that a reply, a ping
+or a cancel never waits for a picture. A message that names blobs is sent when their last piece has been.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import pydantic_core
+import structlog
+
+from agentcore.bounds import LINK_MESSAGE_PARTS
+from agentcore.core.containment.foreign_error import log_failure, reason_of
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.hosts.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, piece, read_piece
+from agentcore.hosts.wire.values import error_of, error_to_wire
+from agentcore.json_parts import has_more_json_parts
+
+log = structlog.get_logger(__name__)
+
+BLOBS_BYTES = 256 * 1024 * 1024
+"""All blobs together that have arrived, or are arriving, and that nobody has taken yet; and the largest one."""
+
+BLOBS = 1_024
+"""Blobs that have arrived and that nobody has taken yet; of more, the oldest ones are forgotten."""
+
+REQUESTS_IN_FLIGHT = 4_096
+"""Requests of the other side that are worked on at one time."""
+
+_FLOOD_SECONDS = 2.0
+
+Message = dict[str, Any]
+OnRequest = Callable[[Message], Awaitable[Any]]
+OnMessage = Callable[[Message], None]
+
+
+class Transport(Protocol):
+    """What carries the frames of a peer."""
+
+    def send_text(self, data: bytes) -> None:
+        """Send a message; never waits."""
+        ...
+
+    async def send_binary(self, data: bytes) -> None:
+        """Send a piece of a blob, once the stream has room.
+
+        Raises:
+            ConnectionError: The other side is gone.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class Peer:
+    """One end of a link.
+
+    Args:
+        transport: What carries its frames.
+        on_end: Told once why the link has ended; empty: it was closed in order.
+        per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
+        blobs_bytes: What blobs that have arrived, or are arriving, and that nobody has taken yet, may have together.
+
+    Attributes:
+        ended: Why the link has ended; None: it has not.
+        is_lost: Whether it ended because the other side has gone.
+
+    Types that nobody serves or listens to are ignored: the other side may be newer. A request that fails is answered
+    with its error; a `LinkError` of either function says that the other side broke the protocol, and ends the link.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        on_end: Callable[[str], None],
+        per_second: int | None = None,
+        blobs_bytes: int = BLOBS_BYTES,
+    ) -> None:
+        self._blobs_bytes = blobs_bytes
+        self._transport = transport
+        self._on_end = on_end
+        self._on_request: dict[str, OnRequest] = {}
+        self._on_message: dict[str, OnMessage] = {}
+        self._loop = asyncio.get_running_loop()
+        self._next = 0
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+        self._next_blob = 0
+        self._outgoing: deque[tuple[int, bytes, asyncio.Future[None]]] = deque()
+        self._pump: asyncio.Task[None] | None = None
+        self._blobs: dict[int, bytearray] = {}
+        self._whole: dict[int, None] = {}
+        self._blob_bytes = self._last_blob = 0
+        self.ended: str | None = None
+        self.is_lost = False
+        self._allowed = None if per_second is None else int(per_second * _FLOOD_SECONDS)
+        self._counted, self._counting_since = 0, self._loop.time()
+
+    def expect_blob(self, limit_bytes: int) -> None:
+        """Accept one blob of the other side, in pieces of full size, beside the messages that it may send."""
+        self._blobs_bytes = limit_bytes
+        self._counted, self._counting_since = -(limit_bytes // PIECE_BYTES), self._loop.time()
+
+    def listen(self, on_message: Mapping[str, OnMessage]) -> None:
+        """Take messages that want no reply, by their types."""
+        self._on_message.update(on_message)
+
+    def serve(self, on_request: Mapping[str, OnRequest]) -> None:
+        """Answer requests, by their types: what a function gives is the reply, what it raises the error."""
+        self._on_request.update(on_request)
+
+    # -- sending -----------------------------------------------------------------------------------------------
+
+    def tell(self, message: Message) -> None:
+        """Send a message that wants no reply; nothing happens on a link that has ended.
+
+        Raises:
+            ToolError: `message_too_large`.
+        """
+        self.send_encoded(to_json(message))
+
+    def send_encoded(self, data: bytes) -> None:
+        """The same of a message that is JSON text already."""
+        if len(data) > TEXT_BYTES:
+            raise ToolError(
+                "message_too_large",
+                f"this has {len(data):,} bytes as JSON; what passes between a host and its server may have "
+                f"{TEXT_BYTES:,}",
+                limit_bytes=TEXT_BYTES,
+            )
+        if self.ended is None:
+            self._transport.send_text(data)
+
+    async def request(self, message: Message) -> Any:
+        """Send a request, and wait for what the other side gives.
+
+        One that is cancelled is cancelled there as well.
+
+        Raises:
+            ToolError: What the other side answers instead; `message_too_large`.
+            LinkError: The link ended, or had ended.
+            Exception: What else was raised there.
+        """
+        if self.ended is not None:
+            raise LinkError(self.ended or "the link was closed")
+        self._next += 1
+        number = self._next
+        reply: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting[number] = reply
+        try:
+            self.tell({**message, "id": number})
+            return await reply
+        except asyncio.CancelledError:
+            self.tell({"type": "request.cancel", "id": number})
+            raise
+        finally:
+            self._waiting.pop(number, None)
+
+    async def send_blob(self, data: bytes) -> int:
+        """Send bytes in pieces, and give the number by which a message names them; it is sent after this.
+
+        Raises:
+            ToolError: `message_too_large`.
+            LinkError: The link ended.
+        """
+        if len(data) > BLOBS_BYTES:
+            message = f"{len(data):,} bytes are too many to pass between a host and its server: {BLOBS_BYTES:,} are the"
+            raise ToolError("message_too_large", f"{message} bound", limit_bytes=BLOBS_BYTES)
+        if self.ended is not None:
+            raise LinkError(self.ended or "the link was closed")
+        self._next_blob += 1
+        blob = self._next_blob
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._outgoing.append((blob, data, done))
+        if self._pump is None:
+            # in no TaskGroup: it ends with the queue, or with the link
+            self._pump = self._loop.create_task(self._send_blobs(), name="link:blobs")
+        try:
+            await done
+        except asyncio.CancelledError:
+            if not done.cancelled():
+                self._drop_there(blob)
+            raise
+        return blob
+
+    def _drop_there(self, blob: int) -> None:
+        """Tell the other side that no message will name a blob."""
+        self.tell({"type": "blob.drop", "blob": blob})
+
+    async def _send_blobs(self) -> None:
+        try:
+            while self._outgoing:
+                blob, data, done = self._outgoing[0]
+                view = memoryview(data)
+                for begin in range(0, max(len(data), 1), PIECE_BYTES):
+                    if done.cancelled():  # nobody wants it to be sent any more
+                        if begin:
+                            self._drop_there(blob)
+                        break
+                    part = bytes(view[begin : begin + PIECE_BYTES])
+                    is_last = begin + PIECE_BYTES >= len(data)
+                    await self._transport.send_binary(piece(blob, part, is_last=is_last))
+                else:
+                    if done.cancelled():
+                        self._drop_there(blob)
+                self._outgoing.popleft()
+                if not done.done():
+                    done.set_result(None)
+        except ConnectionError as exc:
+            self.lose(str(exc) or "the connection was lost")
+        finally:
+            self._pump = None
+
+    # -- receiving ---------------------------------------------------------------------------------------------
+
+    def receive_text(self, data: bytes) -> None:
+        """Take a message of the other side; what breaks the protocol ends the link."""
+        if self.ended is not None:
+            return
+        if has_more_json_parts(data, LINK_MESSAGE_PARTS):
+            # to read it would hold up everybody
+            self.end(f"a message of more than {LINK_MESSAGE_PARTS:,} values")
+            return
+        try:
+            message = pydantic_core.from_json(data, allow_inf_nan=False)
+        except ValueError:
+            self.end("a message that is no JSON")
+            return
+        if type(message) is not dict or type(message.get("type")) is not str:
+            self.end("a message without a type")
+            return
+        try:
+            self._count()
+            self._take(message)
+        except LinkError as exc:
+            self.end(f"a message {message['type'][:100]!r} that is none of this protocol: {exc}")
+        except Exception as exc:  # noqa: BLE001 - whatever another process says is contained
+            self.end(f"a message {message['type'][:100]!r} that cannot be read: {reason_of(exc)}")
+
+    def receive_binary(self, data: bytes) -> None:
+        """Take a piece of a blob."""
+        if self.ended is not None:
+            return
+        try:
+            self._count()
+            self._take_piece(*read_piece(data))
+        except LinkError as exc:
+            self.end(str(exc))
+
+    def _take_piece(self, blob: int, is_last: bool, part: bytes) -> None:
+        held = self._blobs.get(blob)
+        if held is None:
+            if blob <= self._last_blob:
+                raise LinkError("a piece of a blob that has ended, or that was sent before")
+            self._last_blob = blob
+            held = self._blobs[blob] = bytearray()
+        elif blob in self._whole:
+            raise LinkError("a piece of a blob that has ended")
+        held += part
+        self._blob_bytes += len(part)
+        if is_last:
+            self._whole[blob] = None
+        while self._whole and (self._blob_bytes > self._blobs_bytes or len(self._whole) > BLOBS):
+            self._drop(next(iter(self._whole)))
+        if self._blob_bytes > self._blobs_bytes or len(self._blobs) > BLOBS + 1:
+            raise LinkError(f"more than {self._blobs_bytes:,} bytes, or {BLOBS:,} blobs, that nothing names")
+
+    def take_blob(self, number: Any) -> bytes:
+        """The bytes that a message names, once.
+
+        Raises:
+            LinkError: They did not arrive.
+        """
+        if type(number) is not int or number not in self._whole:
+            raise LinkError("a message names a blob that did not arrive")
+        data = bytes(self._blobs[number])
+        self._drop(number)
+        return data
+
+    def drop_blobs(self, message: Message) -> None:
+        """Forget the blobs that a message, or the result in it, names which came too late for anybody to take them."""
+        result = message.get("result")
+        value = result.get("value") if type(result) is dict else None
+        for part in (message, result, value):
+            if type(part) is dict:
+                blocks = part.get("content")
+                for each in (part, *(blocks if type(blocks) is list else ())):
+                    if type(each) is dict and type(number := each.get("blob")) is int:
+                        self._drop(number)
+
+    def _drop(self, blob: int) -> None:
+        held = self._blobs.pop(blob, None)
+        if held is not None:
+            self._blob_bytes -= len(held)
+            self._whole.pop(blob, None)
+
+    def _take(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "reply":
+            self._take_reply(message)
+        elif (listener := self._on_message.get(kind)) is not None:
+            listener(message)
+        elif (handler := self._on_request.get(kind)) is not None:
+            self._take_request(handler, message)
+        elif kind == "blob.drop":
+            self._drop(_number(message.get("blob")))
+        elif kind == "request.cancel":
+            if (task := self._working.get(_number(message.get("id")))) is not None:
+                task.cancel()
+        elif type(message.get("id")) is int:
+            self._refuse(message["id"], ToolError("unknown_message", f"this side knows no message {kind[:100]!r}"))
+
+    def _take_request(self, handler: OnRequest, message: Message) -> None:
+        number = _number(message.get("id"))
+        if number in self._working:
+            raise LinkError("two requests of one number")
+        if len(self._working) >= REQUESTS_IN_FLIGHT:
+            raise LinkError(f"more than {REQUESTS_IN_FLIGHT:,} requests at one time")
+        # in no TaskGroup: `end` ends them
+        work = self._answer(number, handler, message)
+        task = self._working[number] = self._loop.create_task(work, name=f"link:{message['type']}")
+        task.add_done_callback(lambda _: self._working.pop(number, None))
+
+    def _count(self) -> None:
+        self._counted += 1
+        if self._allowed is not None and self._counted > self._allowed:
+            self._look_for_flood()
+
+    def _look_for_flood(self) -> None:
+        passed_s = self._loop.time() - self._counting_since
+        if passed_s < _FLOOD_SECONDS:
+            raise LinkError(f"a flood: {self._counted:,} messages within {passed_s:.1f} s")
+        self._counted, self._counting_since = 0, self._loop.time()
+
+    def _take_reply(self, message: Message) -> None:
+        reply = self._waiting.get(_number(message.get("id")))
+        if reply is None or reply.done():
+            self.drop_blobs(message)
+            return  # whoever asked has gone
+        if message.get("ok") is True:
+            reply.set_result(message.get("result"))
+        else:
+            reply.set_exception(error_of(message.get("error")))
+
+    async def _answer(self, number: int, handler: OnRequest, message: Message) -> None:
+        try:
+            self.tell({"type": "reply", "id": number, "ok": True, "result": await handler(message)})
+        except asyncio.CancelledError:
+            self._refuse(number, ToolError("cancelled", "the request was cancelled"))
+            raise
+        except LinkError as exc:
+            self.end(f"a request {message['type'][:100]!r} that is none of this protocol: {exc}")
+        except Exception as exc:  # noqa: BLE001 - whoever asked waits for an answer, whatever happens here
+            if not issubclass(type(exc), ToolError):
+                log_failure(log, "request_failed", exc, type=message["type"])
+            self._refuse(number, exc)
+        finally:
+            self.drop_blobs(message)
+
+    def _refuse(self, number: int, exc: Exception) -> None:
+        error = error_to_wire(exc)
+        error.pop("traceback", None)
+        self.tell({"type": "reply", "id": number, "ok": False, "error": error})
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def end(self, reason: str = "") -> None:
+        """End the link; whoever waits gets a `LinkError`. Safe to call twice, and from one of its own requests."""
+        if self.ended is not None:
+            return
+        self.ended = reason  # first: what cannot be sent ends the link, too
+        if reason and not self.is_lost:
+            self._transport.send_text(to_json({"type": "goodbye", "reason": reason}))
+        self._transport.close()
+        error = LinkError(reason or "the link was closed")
+        for reply in self._waiting.values():
+            if not reply.done():
+                reply.set_exception(error)
+        self._waiting.clear()
+        for _, _, done in self._outgoing:
+            if not done.done():
+                done.set_exception(error)
+                done.exception()  # whoever sent it may not wait any more
+        self._outgoing.clear()
+        if self._pump is not None:
+            self._pump.cancel()
+        for task in set(self._working.values()) - {asyncio.current_task()}:
+            task.cancel()
+        self._blobs.clear()
+        self._whole.clear()
+        self._on_end(reason)
+
+    def lose(self, reason: str) -> None:
+        """The same of a link whose other side has gone."""
+        self.is_lost = self.is_lost or self.ended is None
+        self.end(reason)
+
+
+def _number(value: Any) -> int:
+    """A number by which the two sides know something.
+
+    Raises:
+        LinkError: It is none.
+    """
+    if type(value) is not int:
+        raise LinkError("a number was expected")
+    return value

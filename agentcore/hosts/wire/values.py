@@ -1,0 +1,236 @@
+"""Errors, results and resources as they travel, each read strictly by whoever gets them."""
+
+import builtins
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import pydantic_core
+
+from agentcore.api.context import Principal
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
+from agentcore.core.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
+from agentcore.core.containment.reading import read_flag, read_mapping, read_text
+from agentcore.core.containment.tool_errors import WrongToolError, plain_error
+from agentcore.errors import ToolError
+from agentcore.secrets import without_known_inside
+
+Wire = dict[str, Any]
+SendBlob = Callable[[bytes], Awaitable[int]]
+TakeBlob = Callable[[Any], bytes]
+
+_NAME_CHARS = 200
+_TEXT_CHARS = 64 * 1024
+_NOT_SIMPLE = (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration)
+"""Exceptions that are not made of a text alone, or that a future cannot hold."""
+
+_TRACEBACK_CHARS = 32_000
+_RESOURCE_FIELDS = {
+    "resource_id": str,
+    "resource_type": str,
+    "session_id": str,
+    "index": int,
+    "adapter_type": str,
+    "status": str,
+    "last_url": (str, type(None)),
+    "keep_running": bool,
+    "created_at_ms": int,
+    "last_used_at_ms": int,
+    "title": (str, type(None)),
+}
+
+
+class RemoteFailure(Exception):  # noqa: N818 - it says what happened
+    """What a module raised in another process that is no `ToolError`: a class of its own for each name."""
+
+
+def error_to_wire(exc: BaseException) -> Wire:
+    """What was raised, with a mask for secrets: a `ToolError`, or anything else as a defect with its traceback."""
+    if issubclass(type(exc), ToolError):
+        assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
+        try:
+            plain = plain_error(exc)
+        except WrongToolError as wrong:
+            wrong.__cause__ = exc
+            exc = wrong
+        else:
+            return {**without_known_inside(plain.to_json()), "untrusted": plain.untrusted}
+    return {
+        "defect": type_name(exc)[:_NAME_CHARS],
+        "kind": next(kind.__name__ for kind in type(exc).__mro__ if vars(builtins).get(kind.__name__) is kind),
+        "message": text_of(exc),
+        "traceback": traceback_of(exc, is_of_module)[-_TRACEBACK_CHARS:],
+    }
+
+
+def error_of(wire: Any) -> Exception:
+    """The error that was sent.
+
+    Raises:
+        TypeError: It is none.
+    """
+    error = read_mapping(wire, "an error of a host", mends_text=True)
+    message = read_text(error.get("message"), "the message of an error of a host")
+    if "defect" in error:
+        name = read_text(error["defect"], "the name of a defect of a host")
+        return _failure(name, error.get("kind", name), message, error.get("traceback"))
+    kind = read_text(error.get("type"), "the type of an error of a host")
+    found = ToolError(
+        kind, message, retryable=error.get("retryable") is True, untrusted=error.get("untrusted") is not False
+    )
+    found.context = read_mapping(error.get("context", {}), "the context of an error of a host")
+    return plain_error(found)
+
+
+def _failure(name: str, known: Any, message: str, traceback: Any) -> Exception:
+    base = getattr(builtins, known, None) if type(known) is str else None
+    is_simple = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, _NOT_SIMPLE)
+    if is_simple and name == known:
+        kind: Any = base
+    else:
+        # caught here by what it is there, as far as both sides know that
+        bases: tuple[Any, ...] = (RemoteFailure, base) if is_simple else (RemoteFailure,)
+        kind = type(name[:_NAME_CHARS].replace("\0", "") or "Exception", bases, {"__module__": "builtins"})
+    failure: Exception = kind(message)
+    if type(traceback) is str and traceback:
+        failure.add_note(f"in the process of its host:\n{traceback[-_TRACEBACK_CHARS:]}")
+    return failure
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------
+
+
+def arguments_to_wire(arguments: dict[str, Any]) -> Wire:
+    """The arguments of a call, as part of its message.
+
+    JSON in UTF-8 has no halves of surrogate pairs, and no numbers that are infinite or none, which a tool is given all
+    the same: arguments with such stand in the message as a text, with escapes and Python's words for these numbers.
+    """
+    try:
+        text = pydantic_core.to_json(arguments, by_alias=True, inf_nan_mode="constants", serialize_unknown=True)
+        if b"NaN" not in text and b"Infinity" not in text:
+            return {"args": arguments}
+    except pydantic_core.PydanticSerializationError:
+        pass
+    try:
+        return {"args": {}, "argsText": json.dumps(arguments)}
+    except (TypeError, ValueError):  # there is more in them that is no JSON: they go as `to_json` makes them
+        return {"args": arguments}
+
+
+def arguments_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that stand in the message of a call."""
+    arguments: dict[str, Any] = json.loads(message["argsText"]) if "argsText" in message else message["args"]
+    return arguments
+
+
+# -- results -----------------------------------------------------------------------------------------------------
+
+
+async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
+    """A result but for its data, which are JSON text already; its bytes go ahead as blobs."""
+    blocks = result.blocks()
+    if all([type(block) is Text and len(block.text) <= _TEXT_CHARS for block in blocks]):  # noqa: C419 - quicker
+        wire: Wire = {"content": [block.to_json() for block in blocks]}
+    else:
+        wire = {"content": [await _block_to_wire(block, send_blob) for block in blocks]}
+    if result.truncated:
+        wire["truncated"] = True
+    if result.untrusted:
+        wire["untrusted"] = True
+    if result.resource_id is not None:
+        wire["resourceId"] = result.resource_id
+    return wire
+
+
+def result_of(wire: Any, take_blob: TakeBlob) -> ToolResult:
+    """The result that was sent; the host reads its values as strictly as a module's own.
+
+    Raises:
+        TypeError, KeyError, LinkError: It is none.
+    """
+    if type(wire) is not dict or type(wire["content"]) is not list:
+        raise TypeError("a result that is no object with a list as content")
+    return ToolResult(
+        tuple([_block_of(block, take_blob) for block in wire["content"]]),
+        wire.get("data"),
+        wire.get("truncated") is True,
+        wire.get("untrusted") is True,
+        wire.get("resourceId"),
+    )
+
+
+async def _block_to_wire(block: ContentBlock, send_blob: SendBlob) -> Wire:
+    if isinstance(block, Text):
+        if len(block.text) <= _TEXT_CHARS:
+            return {"type": "text", "text": block.text}
+        return {"type": "text", "blob": await send_blob(block.text.encode("utf-8", "backslashreplace"))}
+    if isinstance(block, ArtifactLink):
+        return block.to_json()
+    if isinstance(block, EmbeddedResource):
+        wire: Wire = {"type": "resource", "uri": block.uri, "mime": block.mime}
+        if isinstance(block.content, str):
+            return wire | {"text": block.content}
+        return wire | {"blob": await send_blob(block.content)}
+    kind = "image" if isinstance(block, Image) else "audio"
+    return {"type": kind, "mime": block.mime, "blob": await send_blob(block.data)}
+
+
+def _block_of(wire: Any, take_blob: TakeBlob) -> ContentBlock:
+    if type(wire) is not dict:
+        raise TypeError("a block of a result that is no object")
+    kind = wire["type"]
+    if kind == "text":
+        return Text(take_blob(wire["blob"]).decode() if "blob" in wire else wire["text"])
+    if kind == "artifact":
+        return ArtifactLink(wire["artifactId"], wire["mime"], wire["sizeBytes"], wire["name"], wire.get("preview", ""))
+    if kind == "resource":
+        content = wire["text"] if "text" in wire else take_blob(wire["blob"])
+        return EmbeddedResource(wire["uri"], content, wire["mime"])
+    if kind in ("image", "audio"):
+        make = Image if kind == "image" else Audio
+        return make(take_blob(wire["blob"]), wire["mime"])
+    raise TypeError(f"a block of a result of type {kind!r:.100}")
+
+
+# -- resources and who asks --------------------------------------------------------------------------------------
+
+
+def resource_to_wire(resource: Resource) -> Wire:
+    """A resource with its keys, without its icon, which travels as a blob."""
+    wire = {name: getattr(resource, name) for name in _RESOURCE_FIELDS} | {"keys": dict(resource.keys)}
+    return wire | {"lost_by": resource.lost_by} if resource.lost_by else wire
+
+
+def resource_of(wire: Any) -> Resource:
+    """The resource that was sent.
+
+    Raises:
+        TypeError: It is none.
+    """
+    found = read_mapping(wire, "a resource of a host", mends_text=True)
+    for name, kind in _RESOURCE_FIELDS.items():
+        if not isinstance(found.get(name), kind):  # type: ignore[arg-type]  # plain values: no class of a module's
+            raise TypeError(f"{name} of a resource of a host is {type_name(found.get(name))}")
+    keys = read_mapping(found.get("keys", {}), "keys of a resource of a host")
+    return Resource(
+        **{name: found[name] for name in _RESOURCE_FIELDS},
+        keys={key: read_text(value, "each key of a resource of a host") for key, value in keys.items()},
+        lost_by=read_text(found.get("lost_by", ""), "lost_by of a resource of a host"),
+    )
+
+
+def principal_to_wire(principal: Principal) -> Wire:
+    """Who asks."""
+    return {"kind": principal.kind, "id": principal.id, "scopes": sorted(principal.scopes)}
+
+
+def principal_of(wire: Mapping[str, Any]) -> Principal:
+    """Who asks, as a server says; a host believes its server."""
+    return Principal(wire["kind"], wire["id"], frozenset(wire["scopes"]))
+
+
+def flag(wire: Mapping[str, Any], name: str) -> bool:
+    """A yes or no of a message; left out: no."""
+    return read_flag(wire.get(name, False), f"{name} of a message of a host")

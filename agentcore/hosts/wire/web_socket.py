@@ -1,0 +1,94 @@
+"""A link over a WebSocket, of a client or of a server: `Transport` of a peer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Protocol
+
+from agentcore.hosts.wire.frames import PIECE_BYTES, PIECE_HEADER_BYTES, TEXT_BYTES
+from agentcore.hosts.wire.outgoing import Outgoing
+from agentcore.hosts.wire.peer import Peer
+
+SOCKET_PATH = "/api/hosts/socket"
+"""Where a server lets hosts of other machines dial in."""
+
+MESSAGE_BYTES = max(TEXT_BYTES, PIECE_BYTES + PIECE_HEADER_BYTES)
+"""The largest message of the WebSocket."""
+
+UNPAIRED_MESSAGE_BYTES = PIECE_BYTES + PIECE_HEADER_BYTES + 1
+"""Less than this has a message of a host that is not paired: its greeting, or a piece of what it brings."""
+
+HEARTBEAT_SECONDS = 15.0
+"""How often each side looks whether the other one is there still, while nothing comes; it may take half of that."""
+
+CLOSE_SECONDS = 5.0
+"""How long to wait for the other side to close, too."""
+
+
+class WebSocket(Protocol):
+    """What both kinds of aiohttp's WebSockets have; iterating gives what comes until it is closed."""
+
+    async def send_str(self, data: str) -> None:
+        """Send a text message, once there is room."""
+        ...
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send a binary message, once there is room."""
+        ...
+
+    async def close(self) -> Any:
+        """Close it in order."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Any]: ...
+
+
+class SocketLink(Outgoing):
+    """Carries the frames of one peer: what is said as text, pieces of blobs as binary messages between them.
+
+    Args:
+        make: Makes the peer.
+    """
+
+    def __init__(self, socket: WebSocket, make: Callable[["SocketLink"], Peer]) -> None:
+        super().__init__()
+        self._socket = socket
+        self.peer = make(self)
+
+    async def carry(self) -> None:
+        """Carry frames until the connection ends; the peer ends with it."""
+        # in no TaskGroup: an error of the writer is the end of the connection, which the reader sees
+        writer = asyncio.get_running_loop().create_task(self._write(), name="link:socket")
+        reason = "the connection was lost"
+        try:
+            async for message in self._socket:
+                if isinstance(message.data, str):
+                    self.peer.receive_text(message.data.encode("utf-8", "surrogatepass"))
+                elif isinstance(message.data, bytes):
+                    self.peer.receive_binary(message.data)
+                else:
+                    reason = f"the connection was lost: {message.data}"
+                    break
+        except ConnectionError as exc:
+            reason = f"the connection was lost: {exc}"
+        finally:
+            self._give_up()
+            writer.cancel()
+            self.peer.lose(reason)
+
+    async def _write(self) -> None:
+        """Send what waits: all that is said first, then a piece."""
+        try:
+            while not (self._is_closing and not self._texts and self._piece is None):
+                self._news.clear()
+                while self._texts:
+                    await self._socket.send_str(self._take_text().decode())
+                if self._piece is not None:
+                    await self._socket.send_bytes(self._take_piece())
+                    self._sent.set()
+                elif not self._is_closing:
+                    await self._news.wait()
+        except ConnectionError:
+            return  # the reader tells of it
+        finally:
+            self._give_up()
+        await self._socket.close()

@@ -1,0 +1,310 @@
+"""What a tool sees of its call in a host: the implementation of `ToolContext` over a link."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
+from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.core.calls.reported import read_fraction, read_log, read_message, read_output
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.hosts.wire.values import principal_of, result_of
+from agentcore.hosts.worker.artifacts import RemoteArtifacts
+from agentcore.hosts.worker.line import Line
+from agentcore.valid_text import valid_text, with_valid_text
+
+T = TypeVar("T")
+
+
+class RemoteContext:
+    """Implements `agentcore.api.ToolContext` for one call that a server has sent.
+
+    Args:
+        message: The server's `tool.call` (or `call.preview`).
+        resource: What the call acts on, as this host holds it.
+    """
+
+    def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
+        self._line, self._message, self._workspace, self._resource = line, message, workspace, resource
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self.number: int = message["n"]
+        self.task = asyncio.current_task()
+        self._deadline: float = self._loop.time() + message["timeoutMs"] / 1000
+        self._is_cut = False
+        self._logs = 0
+        self._held: dict[str, dict[str, Any]] = {}
+        self._next_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def call_id(self) -> str:
+        """Id of the call."""
+        call_id: str = self._message["call"]
+        return call_id
+
+    @property
+    def session_id(self) -> str:
+        """The session it belongs to."""
+        session_id: str = self._message["chatSessionId"]
+        return session_id
+
+    @property
+    def principal(self) -> Principal:
+        """Who asked."""
+        return principal_of(self._message["principal"])
+
+    @property
+    def resource(self) -> Resource | None:
+        """What the call acts on."""
+        return self._resource
+
+    @property
+    def deadline(self) -> float:
+        """The event loop's time at which the server cuts it off."""
+        return self._deadline
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch, of this host."""
+        return self._workspace
+
+    @property
+    def artifacts(self) -> RemoteArtifacts:
+        """Where large things go."""
+        return RemoteArtifacts(self._line, self.number)
+
+    @property
+    def model_chars(self) -> int | None:
+        """See `agentcore.api.ToolContext.model_chars`."""
+        chars: int | None = self._message.get("modelChars")
+        return chars
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call was cancelled or ran out of time."""
+        return self._is_cut or self._deadline <= self._loop.time()
+
+    @property
+    def left_ms(self) -> int:
+        """How much time it has left."""
+        return max(int((self._deadline - self._loop.time()) * 1000), 0)
+
+    def end_preview(self) -> None:
+        """Note that the preview which this context is for has ended, so that a thread of it stops."""
+        self._is_cut = True
+
+    def cut(self) -> None:
+        """Note that the server wants no more of it."""
+        self._is_cut = True
+        if self.task is not None:
+            self.task.cancel()
+
+    # -- what is reported --------------------------------------------------------------------------------------
+
+    def progress(self, fraction: float | None = None, message: str = "") -> None:
+        """See `agentcore.api.ToolContext.progress`."""
+        fraction, message = read_fraction(fraction), read_message(message)
+        self._in_loop(lambda: self._hold("progress", {"fraction": fraction, "message": message}))
+
+    def log(self, message: str, *, level: LogLevel = "info") -> None:
+        """See `agentcore.api.ToolContext.log`."""
+        told = read_log(message, level)
+        self._logs += 1
+        if self._logs <= LOGS_PER_CALL:  # the server passes on no more
+            self._in_loop(lambda: self._tell("log", {"message": told, "level": level}))
+
+    def show_output(self, text: str) -> None:
+        """See `agentcore.api.ToolContext.show_output`."""
+        piece, length = read_output(text), len(text)
+        self._in_loop(lambda: self._add_output(piece, length))
+
+    def tell_held(self) -> None:
+        """Tell what was held back, so that the server has it before the result."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        held, self._held = self._held, {}
+        self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
+        for kind, fields in held.items():
+            self._tell(kind, fields)
+
+    def _hold(self, kind: str, fields: dict[str, Any]) -> None:
+        """Tell now, or with what comes meanwhile: the newest counts."""
+        self._held[kind] = fields
+        if self._loop.time() >= self._next_at:
+            self.tell_held()
+        elif self._timer is None:
+            self._timer = self._loop.call_at(self._next_at, self.tell_held)
+
+    def _add_output(self, piece: str, length: int) -> None:
+        before = self._held.get("output", {"text": "", "length": 0})
+        text = (before["text"] + piece)[-OUTPUT_KEPT_CHARS:]
+        self._hold("output", {"text": text, "length": before["length"] + length})
+
+    def _tell(self, kind: str, fields: dict[str, Any]) -> None:
+        self._line.tell({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
+
+    def _in_loop(self, work: Callable[[], None]) -> None:
+        if threading.get_ident() == self._thread:
+            work()
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(work)
+
+    # -- what is asked of the server ---------------------------------------------------------------------------
+
+    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
+        """See `agentcore.api.ToolContext.block_on`."""
+        if threading.get_ident() == self._thread:
+            work.close()
+            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
+        try:
+            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
+        except concurrent.futures.CancelledError as exc:
+            raise ToolError("cancelled", "The call ended before this was done.") from exc
+
+    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
+        waiting = asyncio.current_task()
+        assert waiting is not None and self.task is not None  # noqa: S101, PT018 - both run
+
+        def end(_: asyncio.Task[Any]) -> None:
+            waiting.cancel()
+
+        self.task.add_done_callback(end)
+        try:
+            return await work
+        finally:
+            self.task.remove_done_callback(end)
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str: ...
+    @overload
+    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
+    @overload
+    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+        url: str | None = None,
+        timeout_s: float = 300,
+        is_secret: bool = False,
+    ) -> str | dict[str, Any] | None:
+        """See `agentcore.api.ToolContext.ask`."""
+        asked = {
+            "question": valid_text(question),
+            "options": None if options is None else [valid_text(option) for option in options],
+            "schema": None if schema is None else with_valid_text(dict(schema)),
+            "url": url,
+            "timeoutS": timeout_s,
+            "isSecret": is_secret,
+        }
+        answer: str | dict[str, Any] | None = await self._request("tool.ask", **asked)
+        return answer
+
+    async def sample(
+        self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
+    ) -> str:
+        """See `agentcore.api.ToolContext.sample`."""
+        told = {"prompt": valid_text(prompt), "system": valid_text(system), "maxTokens": max_tokens}
+        text: str = await self._request("tool.sample", **told, isShownFirst=is_shown_first)
+        return text
+
+    async def client_roots(self) -> Sequence[str]:
+        """See `agentcore.api.ToolContext.client_roots`."""
+        return tuple(await self._request("tool.roots"))
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `agentcore.api.ToolContext.call`."""
+        wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
+        return result_of(await self._request("call.nested", **wanted), self._line.take_blob)
+
+    async def ask_host(
+        self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """See `agentcore.api.ToolContext.ask_host`: only what runs in the server's own process may."""
+        message = "this module does not run in the server's own process, and can ask no hosts"
+        raise ToolError("hosts_not_reachable", message, host=host)
+
+    @property
+    def session(self) -> ChatSession:
+        """See `agentcore.api.ToolContext.session`."""
+        session = self._message.get("session")
+        if session is None and self._message.get("chatRefused"):
+            message = "the user has not allowed this host to use chats; the tool can run on the server instead"
+            raise ToolError("host_not_allowed", message)
+        if session is None:
+            raise ToolError("no_session", "this call does not come from a chat session; make it from a chat")
+        return _RemoteSession(self, session["todos"])
+
+    async def run_agent(
+        self,
+        prompt: str,
+        tools: Sequence[str] | None = None,
+        model: str | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> str:
+        """See `agentcore.api.ToolContext.run_agent`."""
+        wanted = {
+            "prompt": valid_text(prompt),
+            "tools": None if tools is None else list(tools),
+            "model": model,
+            "budget": None if budget is None else dict(budget),
+        }
+        report: str = await self._request("agent.run", **wanted)
+        return report
+
+    async def _request(self, kind: str, **fields: Any) -> Any:
+        """Ask the server on behalf of this call; its clock stands where a person was waited for."""
+        answer = await self._line.request({"type": kind, "n": self.number, **fields})
+        self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
+        return answer["value"]
+
+    async def of_session(self, kind: str, **fields: Any) -> Any:
+        """The same for the chat session."""
+        return await self._request(f"session.{kind}", **fields)
+
+
+class _RemoteSession:
+    """Implements `agentcore.api.ChatSession`."""
+
+    def __init__(self, context: RemoteContext, todos: Sequence[Mapping[str, Any]]) -> None:
+        self._context, self._todos = context, todos
+
+    @property
+    def todos(self) -> Sequence[Mapping[str, Any]]:
+        """See `agentcore.api.ChatSession`."""
+        return self._todos
+
+    async def history(self) -> Sequence[Mapping[str, Any]]:
+        """See `agentcore.api.ChatSession`."""
+        messages: Sequence[Mapping[str, Any]] = await self._context.of_session("history")
+        return messages
+
+    async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
+        """See `agentcore.api.ChatSession`."""
+        replaced, text = await self._context.of_session("summary", summary=summary, keepTurns=keep_turns)
+        return replaced, text
+
+    async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
+        """See `agentcore.api.ChatSession`."""
+        return (await self.compact(summary, keep_turns=keep_turns))[0]
+
+    async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
+        """See `agentcore.api.ChatSession`."""
+        self._todos = [dict(each) for each in todos]
+        await self._context.of_session("todos", todos=self._todos)

@@ -1,0 +1,278 @@
+"""Routes of modules in a host: requests come over the link, and streams and sockets go on over it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from agentcore.api.context import KeyScope
+from agentcore.api.web import Request, Response, Route, RouteHandler, RouteKind
+from agentcore.core.containment.foreign_error import log_failure, type_name
+from agentcore.core.containment.ownership import OWNER
+from agentcore.core.modules.routes import ModuleRoute, RouteTable
+from agentcore.errors import ToolError
+from agentcore.hosts.wire.channel import Inlet, Outlet
+from agentcore.hosts.wire.values import error_to_wire, principal_of
+from agentcore.hosts.worker.line import Line
+
+log = structlog.get_logger(__name__)
+
+_CODES = 1000, 4999
+
+
+@dataclass
+class _Talk:
+    """A stream or a socket that goes on."""
+
+    outlet: Outlet
+    inlet: Inlet
+    task: asyncio.Task[None] | None = None
+
+
+class _HostSocket:
+    """Implements `agentcore.api.web.Socket`."""
+
+    def __init__(self, line: Line, number: int, talk: _Talk) -> None:
+        self._line, self._number, self._talk = line, number, talk
+
+    async def send(self, message: str | bytes) -> None:
+        """See `agentcore.api.web.Socket`."""
+        await self._talk.outlet.send(message)
+
+    def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """See `agentcore.api.web.Socket`."""
+        return self._talk.inlet.__aiter__()
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """See `agentcore.api.web.Socket`."""
+        if type(code) is not int or not _CODES[0] <= code <= _CODES[1]:
+            raise ValueError(f"a WebSocket is closed with a code from {_CODES[0]} to {_CODES[1]}, not {code!r}")
+        self._line.tell({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
+        self._talk.outlet.close()
+        self._talk.inlet.end()
+
+
+class HeldRoutes:
+    """The routes of all modules of a host; the server serves them and asks here."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._table = RouteTable()
+        self._next = 0
+        self._served: dict[int, ModuleRoute] = {}
+        self._said: dict[int, dict[str, Any]] = {}
+        self._talks: dict[int, _Talk] = {}
+        self._last_channel = 0
+
+    def serve(
+        self,
+        module: int,
+        name: str,
+        claims: tuple[str, ...],
+        *,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        body: type[BaseModel] | None,
+        query: type[BaseModel] | None,
+        kind: RouteKind,
+        watching: type[BaseModel] | None,
+        scope: KeyScope | None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._table.add(
+            name,
+            claims,
+            method,
+            path,
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+            scope=scope,
+        )
+        self._next += 1
+        number = self._next
+        self._served[number] = next(each for each in self._table if each.path == route.path and each.method == method)
+        said = {
+            "type": "route.add",
+            "module": module,
+            "route": number,
+            "method": method,
+            "path": route.path,
+            "kind": kind,
+            "scope": scope,
+            "body": _schema(body),
+            "query": _schema(query),
+            "watching": _schema(watching),
+        }
+        self._said[number] = said
+        self._line.tell(said)
+
+        def remove() -> None:
+            if self._served.pop(number, None) is not None:
+                del self._said[number]
+                route.remove()
+                self._line.tell({"type": "route.remove", "module": module, "route": number})
+
+        return Route(route.method, route.path, remove)
+
+    def tell_again(self, module: int) -> None:
+        """Tell a server that knows none of them of a module's routes."""
+        for said in self._said.values():
+            if said["module"] == module:
+                self._line.tell(said)
+
+    def lose(self) -> None:
+        """The server has gone, and with it all who were reading or talking."""
+        self._last_channel = 0
+        for talk in self._talks.values():
+            talk.inlet.end()
+            talk.outlet.close()
+            if talk.task is not None:
+                talk.task.cancel()
+        self._talks.clear()
+
+    # -- requests ----------------------------------------------------------------------------------------------
+
+    async def answer(self, message: dict[str, Any]) -> Any:
+        """Answer a request (`route.request`) by its handler; a stream goes on after this, a socket is one by itself.
+
+        Raises:
+            ToolError: What the handler raises.
+        """
+        number = self._last_channel = message["channel"]
+        early = self._talks.pop(number, None)
+        route = self._served.get(message["route"])
+        if route is None:
+            raise ToolError("module_stopping", "this route is served no more", retryable=True)
+        OWNER.set(route.module)
+        try:
+            request = self._request(route, message)
+            if route.kind == "websocket":
+                return await self._begin_socket(route, request, number, early)
+            response = await route.handler(request)
+            return await self._answered(route, response, number)
+        except (asyncio.CancelledError, ToolError):
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": error_to_wire(exc)}
+
+    def _request(self, route: ModuleRoute, message: dict[str, Any]) -> Request:
+        return Request(
+            method=message["method"],
+            path=message["path"],
+            path_values=message["pathValues"],
+            query=_read(route.query, message["query"], is_text=True),
+            headers=message["headers"],
+            body=self._line.take_blob(message["blob"]) if "blob" in message else _read(route.body, message["body"]),
+            principal=principal_of(message["principal"]),
+            page_session=message["pageSession"],
+        )
+
+    async def _answered(self, route: ModuleRoute, response: Any, number: int) -> dict[str, Any]:
+        if not issubclass(type(response), Response):
+            raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
+        body = response.body
+        answer = {"status": response.status, "mime": response.mime, "headers": dict(response.headers)}
+        if issubclass(type(body), bytes | bytearray | memoryview):
+            return answer | {"blob": await self._line.peer.send_blob(bytes(body))}
+        if route.kind == "stream" and issubclass(type(body), AsyncIterator):
+            talk = self._open(number)
+            talk.task = asyncio.get_running_loop().create_task(self._stream(number, talk, body), name="route:stream")
+            return answer | {"streams": True}
+        if isinstance(body, BaseModel):
+            body = body.model_dump(mode="json", by_alias=True)
+        return answer | {"body": body}
+
+    async def _stream(self, number: int, talk: _Talk, body: AsyncIterator[bytes]) -> None:
+        is_broken = False
+        try:
+            async for piece in body:
+                await talk.outlet.send(bytes(piece))
+        except ConnectionError:
+            pass
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            if not issubclass(type(exc), asyncio.CancelledError):
+                log_failure(log, "module_stream_failed", exc)
+                is_broken = True
+        finally:
+            close = getattr(body, "aclose", None)
+            if close is not None:
+                await close()
+            self._line.tell({"type": "route.close", "channel": number, "broken": is_broken})
+            self._talks.pop(number, None)
+
+    # -- sockets -----------------------------------------------------------------------------------------------
+
+    async def _begin_socket(
+        self, route: ModuleRoute, request: Request, number: int, early: _Talk | None
+    ) -> dict[str, Any]:
+        talk = self._open(number, early)
+        socket = _HostSocket(self._line, number, talk)
+        talking = Request(
+            **{name: getattr(request, name) for name in Request.__slots__ if name not in ("socket", "body")},
+            body=None,
+            socket=socket,
+        )
+        try:
+            await route.handler(talking)
+        except ConnectionError:
+            pass
+        finally:
+            self._talks.pop(number, None)
+            talk.outlet.close()
+        return {}
+
+    def _open(self, number: int, early: _Talk | None = None) -> _Talk:
+        peer = self._line.peer
+        talk = early or _Talk(Outlet(peer, number, "route.out"), Inlet(peer, number, "route.taken"))
+        self._talks[number] = talk
+        return talk
+
+    def _talk_of(self, number: int) -> _Talk | None:
+        """The talk of a channel; of one whose request has come, and is not begun yet, what is said waits for it."""
+        known = self._talks.get(number)
+        return self._open(number) if known is None and number > self._last_channel else known
+
+    def on_data(self, message: dict[str, Any]) -> None:
+        """A message of the other side of a socket came."""
+        data = message["text"] if "text" in message else self._line.take_blob(message["blob"])
+        if (talk := self._talk_of(message["channel"])) is not None:
+            talk.inlet.take(data)
+
+    def on_room(self, message: dict[str, Any]) -> None:
+        """The other side has taken something."""
+        if (talk := self._talks.get(message["channel"])) is not None:
+            talk.outlet.give_room(message["size"])
+
+    def on_close(self, message: dict[str, Any]) -> None:
+        """The other side has gone."""
+        if (talk := self._talk_of(message["channel"])) is not None:
+            talk.inlet.end()
+            talk.outlet.close()
+            if talk.task is not None:
+                talk.task.cancel()
+
+
+def _schema(model: type[BaseModel] | None) -> dict[str, Any] | None:
+    return None if model is None else model.model_json_schema(by_alias=True)
+
+
+def _read(model: type[BaseModel] | None, value: Any, *, is_text: bool = False) -> Any:
+    """The value as its model; the server has held it against the model's schema."""
+    if model is None:
+        return value
+    try:
+        return model.model_validate_strings(value) if is_text else model.model_validate(value)
+    except ValidationError as exc:
+        errors = [
+            {"path": ".".join(map(str, error["loc"])), "message": error["msg"]}
+            for error in exc.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        kind, what = ("invalid_query", "the query") if is_text else ("invalid_body", "the body")
+        raise ToolError(kind, f"{what} is not what the route takes", errors=errors) from None

@@ -1,0 +1,286 @@
+"""What a module sees of its host, in a host of its own: the implementation of `Runtime` over a link."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from agentcore.api.context import KeyScope
+from agentcore.api.hosts import HostInfo
+from agentcore.api.login import Login
+from agentcore.api.report import ReadReport
+from agentcore.api.requirement import LocalizedText
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.core.containment.requirement import ModuleRequirement
+from agentcore.core.declarations.handed_over import ReadingRuntime
+from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.resources.module_resources import ModuleResources
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.logins import OfferedLogin
+from agentcore.hosts.worker.resources import HeldResources
+from agentcore.hosts.worker.routes import HeldRoutes
+from agentcore.hosts.worker.storage import ServerStorage
+from agentcore.hosts.worker.surroundings import HostSurroundings
+from agentcore.net.url_policy import UrlPolicy
+from agentcore.supervision.control import ControlFiles
+
+if TYPE_CHECKING:
+    from agentcore.store.credentials.module_secrets import ModuleSecrets
+
+
+class RemoteRuntime(ReadingRuntime):
+    """Implements `agentcore.api.Runtime` for one module of a host.
+
+    Args:
+        module: The number by which the server names this start of the module.
+        settings: Validated.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        module: int,
+        settings: Any,
+        *,
+        claims: tuple[str, ...],
+        line: Line,
+        surroundings: HostSurroundings,
+        resources: HeldResources,
+        routes: HeldRoutes,
+    ) -> None:
+        super().__init__(name)
+        self._module, self._settings, self._claims = module, settings, claims
+        self._line, self._surroundings, self._routes = line, surroundings, routes
+        self._resources = ModuleResources(resources, name)
+        self._secrets: ModuleSecrets | None = None
+        self._instructions = ""
+        self._next = 0
+        self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
+        self._patterns: dict[int, str] = {}
+        self._notes: dict[str, tuple[str, str]] = {}
+        self.report: ReadReport | None = None
+        self.login: OfferedLogin | None = None
+        self.requirements: dict[str, ModuleRequirement] = {}
+        self.undo: list[Callable[[], None]] = []
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own, made at first use."""
+        from agentcore.store.state.private_file import make_private_folder  # noqa: PLC0415 - a store, which few need
+
+        folder = self._surroundings.state / "data" / self.name
+        for each in (folder.parent, folder):
+            make_private_folder(each)
+        return folder
+
+    @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with keys and records."""
+        return self._surroundings.private_folders
+
+    @property
+    def secrets(self) -> "ModuleSecrets":
+        """What the module keeps to itself."""
+        from agentcore.store.credentials.module_secrets import ModuleSecrets  # noqa: PLC0415 - a store, which few need
+
+        if self._secrets is None:
+            self._secrets = ModuleSecrets(self._surroundings.state, self.name)
+            self.undo.append(self._secrets.close)
+        return self._secrets
+
+    @property
+    def storage(self) -> ModuleStorage:
+        """What the module finds again under a name."""
+        from agentcore.store.state.stored_files import StoredFiles  # noqa: PLC0415 - as above
+
+        if self._surroundings.stores_at_server:
+            return ModuleStorage(ServerStorage(self._line, self._module), self.name)
+        return ModuleStorage(StoredFiles(self.data_dir), self.name)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._surroundings.workspace
+
+    @property
+    def control_files(self) -> ControlFiles:
+        """The guard of the files that decide what runs outside of the sandbox."""
+        return self._surroundings.control_files
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person reads."""
+        return self._surroundings.locale
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._routes.serve(
+            self._module,
+            self.name,
+            self._claims,
+            method=method,
+            path=path,
+            handler=handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+            scope=scope,
+        )
+        self.undo.append(route.remove)
+        return route
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """See `agentcore.api.Runtime.url_policy`."""
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._surroundings.own_origins,
+        )
+
+    def tools_changed(self) -> None:
+        """See `agentcore.api.Runtime.tools_changed`."""
+        self._tell("definitions")
+
+    def hosts(self) -> Sequence[HostInfo]:
+        """See `agentcore.api.Runtime.hosts`: what runs elsewhere than in the server is told of none."""
+        return ()
+
+    def notify(self, message: Mapping[str, Any]) -> None:
+        """Hand on an event that the module has subscribed to."""
+        handler = self._handlers.get(message["subscription"])
+        if handler is not None:
+            handler(message["event"])
+
+    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+        self._tell("event.publish", event=event, data=data, sessionId=session_id)
+
+    def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        self._next += 1
+        number = self._next
+        self._handlers[number], self._patterns[number] = handler, pattern
+        self._tell("event.subscribe", subscription=number, pattern=pattern)
+
+        def end() -> None:
+            if self._handlers.pop(number, None) is not None:
+                del self._patterns[number]
+                self._tell("event.unsubscribe", subscription=number)
+
+        return end
+
+    def tell_again(self) -> None:
+        """Tell a server that knows nothing of this module what it has been told so far."""
+        self._routes.tell_again(self._module)
+        for number, pattern in self._patterns.items():
+            self._tell("event.subscribe", subscription=number, pattern=pattern)
+        for subject, (said, advice) in self._notes.items():
+            self._tell("note", subject=subject, said=said, advice=advice)
+        if self.report is not None:
+            self._tell("module.reports")
+        if self.login is not None:
+            self.login.tell_again()
+        for requirement in self.requirements.values():
+            self._send_requirement(requirement)
+        if self._instructions:
+            self._tell("instruct", text=self._instructions)
+
+    @property
+    def instructions(self) -> str:
+        """What the module gives models to read while it runs."""
+        return self._instructions
+
+    def _note(self, subject: str, said: str, advice: str) -> None:
+        self._notes[subject] = said, advice
+        self._tell("note", subject=subject, said=said, advice=advice)
+
+    def _give_report(self, read: ReadReport) -> None:
+        self.report = read
+        self._tell("module.reports")
+
+    def _offer_login(self, login: Login) -> None:
+        self.login = OfferedLogin(login, self.name, lambda status: self._tell("login.status", status=status))
+        self.undo.append(self.login.close)
+        self.login.tell()
+
+    async def check_requirement(self, name: str) -> dict[str, Any]:
+        """Check a requirement for the server.
+
+        Raises:
+            ToolError: `requirement_not_found`.
+        """
+        status = await self._requirement(name).check()
+        return {"isMet": status.is_met, "text": status.text}
+
+    async def install_requirement(self, name: str) -> None:
+        """Install a requirement for the server, and send its progress there.
+
+        Raises:
+            ToolError: `requirement_not_found`, or why it failed.
+        """
+
+        def send_progress(text: LocalizedText, fraction: float | None) -> None:
+            self._tell("requirement.progress", name=name, text=text, fraction=fraction)
+
+        await self._requirement(name).install(send_progress)
+
+    def _requirement(self, name: str) -> ModuleRequirement:
+        requirement = self.requirements.get(name)
+        if requirement is None:
+            message = f"module {self.name!r} declares no requirement {name!r}"
+            raise ToolError("requirement_not_found", message, requirements=sorted(self.requirements))
+        return requirement
+
+    def _declare_requirement(self, requirement: ModuleRequirement) -> None:
+        self.requirements[requirement.info.name] = requirement
+        self._send_requirement(requirement)
+
+    def _send_requirement(self, requirement: ModuleRequirement) -> None:
+        self._tell("requirement.declare", info=asdict(requirement.info))
+
+    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+        self._tell("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)
+
+    def _instruct(self, text: str) -> None:
+        if text != self._instructions:
+            self._instructions = text
+            self._tell("instruct", text=text)
+
+    def _served_changed(self, address: str) -> None:
+        self._tell("served.changed", address=address)
+
+    def _tell(self, kind: str, **fields: Any) -> None:
+        self._line.tell({"type": kind, "module": self._module, **fields})

@@ -1,0 +1,41 @@
+"""What a module stores on a host of a pool: its server keeps it, for the pool's other hosts to find."""
+
+import asyncio
+from typing import Any
+
+from agentcore.hosts.worker.line import Line
+
+_LIMIT_SECONDS = 40.0
+"""The server itself gives up on NATS after 30 s."""
+
+
+class ServerStorage:
+    """Implements `StoredBytes` for one module by asking the server over the link.
+
+    Args:
+        module: The module's number.
+    """
+
+    def __init__(self, line: Line, module: int) -> None:
+        self._line, self._module = line, module
+
+    async def get(self, key: str) -> bytes | None:
+        """See `StoredBytes.get`."""
+        blob = await self._ask("get", key)
+        return None if blob is None else self._line.take_blob(blob)
+
+    async def put(self, key: str, data: bytes) -> None:
+        """See `StoredBytes.put`."""
+        await self._ask("put", key, data)
+
+    async def delete(self, key: str) -> None:
+        """See `StoredBytes.delete`."""
+        await self._ask("delete", key)
+
+    async def _ask(self, action: str, key: str, data: bytes | None = None) -> Any:
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                message = {"type": f"storage.{action}", "module": self._module, "key": key}
+                return await self._line.request(message, data)
+        except TimeoutError:
+            raise TimeoutError("the server did not answer in time") from None

@@ -1,0 +1,467 @@
+"""A host's end of the link: what the server asks of it, carried out."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from agentcore import __version__
+from agentcore.core.containment.containment import ModuleExit
+from agentcore.core.containment.foreign_error import log_failure, reason_of
+from agentcore.core.event_loop.watchdog import Nobody, Watchdog
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.hosts.wire.declared import preview_to_wire
+from agentcore.hosts.wire.frames import PROTOCOL, LinkError
+from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
+from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
+from agentcore.hosts.worker.context import RemoteContext
+from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
+from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.member import Member, find, load
+from agentcore.hosts.worker.resources import HeldResources
+from agentcore.hosts.worker.routes import HeldRoutes
+from agentcore.hosts.worker.runtime import RemoteRuntime
+from agentcore.hosts.worker.stays import Stays
+from agentcore.hosts.worker.surroundings import HostSurroundings
+from agentcore.supervision.control import ControlReport
+from agentcore.supervision.holder import Holder
+
+log = structlog.get_logger(__name__)
+
+_QUARANTINED_SENT = 1_000
+_SAID_SECONDS = 60
+"""How long a server may wait for the end of a call that is known."""
+
+
+class Worker:
+    """Runs modules for a server, or for one server after another.
+
+    Args:
+        name: The host's name.
+        outlives: Whether it goes on when its server ends.
+    """
+
+    def __init__(self, name: str, *, outlives: bool = False) -> None:
+        self._name = name
+        self._surroundings: HostSurroundings | None = None
+        self._greeting: Message = {}
+        self._greets: Peer | None = None
+        self._codes: dict[int, Any] = {}
+        self._members: dict[int, Member] = {}
+        self._stopped: dict[int, Member] = {}
+        self._stays = Stays()
+        self._watchdog = Watchdog(self._folders, self._tell_blocked, Nobody())
+        self._running: dict[int, RemoteContext] = {}
+        self._ended = EndedCalls()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._highest = 0
+        self.line = Line(outlives=outlives)
+        self._resources = HeldResources(self.line)
+        self._routes = HeldRoutes(self.line)
+
+    def attach(self, transport: Transport, on_end: Callable[[str], None]) -> Peer:
+        """Serve a server over this connection, and say what this host is and holds.
+
+        Args:
+            on_end: Told why the connection has ended.
+        """
+
+        def ended(reason: str) -> None:
+            self.line.detach(peer)
+            self._routes.lose()
+            on_end(reason)
+
+        peer = Peer(transport, on_end=ended)
+        peer.serve(self._requests())
+        peer.listen(self._messages())
+        self._greets = peer
+        return peer
+
+    def greet(self) -> None:
+        """Say what this host is and holds, before anything else; the event loop is looked after from now on."""
+        if self._greets is None or self._greets.ended is not None:
+            return
+        self.line.attach(self._greets)
+        self._watchdog.start()
+        self.line.tell(self._hello())
+
+    def _hello(self) -> Message:
+        said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
+        return {**said, "highest": self._highest, **self._held()}
+
+    def _held(self) -> Message:
+        """What this host holds, for a server that may know nothing of it."""
+        if self._surroundings is None:
+            return {}
+        return {
+            "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
+            "members": [
+                {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.described()}
+                for each in self._members.values()
+                if each.settings is not None
+            ],
+            "calls": self._calls_held(),
+        }
+
+    def _calls_held(self) -> list[Message]:
+        """The calls that go on here, and those that have ended and that no server has said it knows of."""
+        return [*map(_going_on, self._running.values()), *map(_over, self._ended.values())]
+
+    async def stop(self) -> None:
+        """End all calls, and stop all modules, the last one first."""
+        for context in list(self._running.values()):
+            context.cut()
+        for member in reversed(list(self._members.values())):
+            with contextlib.suppress(Exception):
+                await member.shutdown()
+        if self._surroundings is not None:
+            await self._surroundings.control_files.close()
+
+    def _requests(self) -> dict[str, OnRequest]:
+        return {
+            "module.find": self._find,
+            "module.state": self._set_state,
+            "settings.check": self._check_settings,
+            "definitions": self._define,
+            "call.preview": self._preview,
+            "tool.complete": self._complete,
+            "module.report": self._report,
+            "login.step": self._log_in,
+            "requirement.check": self._check_requirement,
+            "requirement.install": self._install_requirement,
+            "resource.release": self._release,
+            "route.request": self._routes.answer,
+            "file.get": self._get_file,
+        }
+
+    def _messages(self) -> dict[str, OnMessage]:
+        return {
+            "hello.ok": self._take_greeting,
+            "ping": lambda message: self.line.tell({"type": "pong", "n": message["n"]}),
+            "tool.call": self._begin_call,
+            "tool.cancel": self._cancel_call,
+            "tool.resume": self._resume_call,
+            "tool.done": lambda message: self._ended.forget(message["call"]),
+            "event.notify": self._notify,
+            "route.in": self._routes.on_data,
+            "route.taken": self._routes.on_room,
+            "route.close": self._routes.on_close,
+            "goodbye": lambda message: log.info("server_said_goodbye", reason=message.get("reason")),
+        }
+
+    # -- modules -----------------------------------------------------------------------------------------------
+
+    def _take_greeting(self, message: Message) -> None:
+        if self._surroundings is None:
+            self._surroundings, self._greeting = HostSurroundings.of(message, self._name), message
+            self._surroundings.on_control_files = self._report_control_files
+        else:
+            self._surroundings.own_origins.declare("server", message["ownOrigins"])
+
+    async def _find(self, message: Message) -> Any:
+        return {"found": await asyncio.to_thread(find, message["name"])}
+
+    async def _set_state(self, message: Message) -> Any:
+        number, state = message["module"], message["state"]
+        self._highest = max(self._highest, number, message.get("code", 0))
+        if state == "loaded":
+            return await self._load(number, message)
+        if state == "ready":
+            return await self._start(self._member(number), message["settings"])
+        return await self._clear_up(number) if state == "gone" else await self._stop(number)
+
+    async def _load(self, number: int, message: Message) -> dict[str, Any]:
+        code = message["code"]
+        try:
+            if code not in self._codes:
+                for folder in message["path"]:
+                    if folder not in sys.path:
+                        sys.path.append(folder)
+                with self._watchdog.importing():
+                    target = await asyncio.to_thread(
+                        load, message["name"], message["entry"], message["file"], message["fresh"]
+                    )
+                self._codes[code] = target
+            member = Member(message["name"], number, self._codes[code], message["fingerprint"])
+            found = await asyncio.to_thread(member.make, message["locale"])
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
+            return {"failed": failure_to_wire(exc)}
+        self._members[number] = member
+        return found
+
+    async def _check_settings(self, message: Message) -> Any:
+        member = self._member(message["module"])
+        return await asyncio.to_thread(member.check_settings, message["values"])
+
+    async def _start(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
+        assert self._surroundings is not None  # noqa: S101 - the server greets first
+        try:
+            if member.runtime is not None:
+                if member.settings == values:
+                    member.runtime.tell_again()
+                    self._resources.tell_again(member.name, member.number)
+                    return {}
+                await member.shutdown()
+            settings = await asyncio.to_thread(member.settings_of, values)
+            runtime = RemoteRuntime(
+                member.name,
+                member.number,
+                settings,
+                claims=member.manifest.claims,
+                line=self.line,
+                surroundings=self._surroundings,
+                resources=self._resources,
+                routes=self._routes,
+            )
+            await self._surroundings.restore_control_files()
+            await self._stays.begin(member)
+            await member.init(runtime)
+            member.settings = values
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+        return {}
+
+    async def _stop(self, number: int) -> dict[str, Any]:
+        member = self._members.pop(number, None)
+        if member is None:
+            return {}
+        self._stopped[number] = member
+        try:
+            await member.shutdown()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+        return {}
+
+    async def _clear_up(self, number: int) -> dict[str, Any]:
+        """Find what a module has left that was stopped, and end that."""
+        member = self._stopped.pop(number, None)
+        if member is None or self._surroundings is None:
+            return {"left": []}
+        return {"left": await self._stays.end(member, self._surroundings.state)}
+
+    async def _define(self, message: Message) -> Any:
+        member = self._member(message["module"])
+        try:
+            if message["what"] == "component":
+                return {"component": await member.component()}
+            return await member.definitions()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+
+    async def _report(self, message: Message) -> Any:
+        runtime = self._member(message["module"]).runtime
+        if runtime is None or runtime.report is None:
+            return {"facts": {}, "log": "", "originalNames": {}}
+        try:
+            report = await runtime.report()
+            return {
+                "facts": dict(report.facts),
+                "log": report.log,
+                "originalNames": dict(report.original_names),
+            }
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+
+    async def _log_in(self, message: Message) -> Any:
+        runtime = self._member(message["module"]).runtime
+        if runtime is None or runtime.login is None:
+            raise ToolError("login_failed", "the module offers no log-in any more")
+        return await runtime.login.step(message)
+
+    async def _check_requirement(self, message: Message) -> Any:
+        return await self._runtime(message["module"]).check_requirement(message["name"])
+
+    async def _install_requirement(self, message: Message) -> Any:
+        await self._runtime(message["module"]).install_requirement(message["name"])
+        return {}
+
+    def _runtime(self, number: Any) -> RemoteRuntime:
+        runtime = self._member(number).runtime
+        if runtime is None:
+            raise ToolError("module_stopping", "the module is stopping", retryable=True)
+        return runtime
+
+    async def _get_file(self, message: Message) -> Any:
+        data = await asyncio.to_thread(self._member(message["module"]).read_file, message["path"])
+        return await self.line.peer.send_blob(data)
+
+    def _notify(self, message: Message) -> None:
+        member = self._members.get(message["module"])
+        if member is None or member.runtime is None:
+            return
+        try:
+            member.runtime.notify(message)
+        except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process
+            log_failure(log, "event_listener_failed", exc, module=member.name)
+
+    def _folders(self) -> dict[str, tuple[str, ...]]:
+        return {member.name: member.source_dirs for member in list(self._members.values())}
+
+    def _tell_blocked(self, holder: Holder, seconds: float) -> None:
+        for member in self._members.values():
+            if member.name == holder.module:
+                told = {"module": member.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
+                self.line.tell({"type": "module.blocked", **told})
+                return
+
+    def _report_control_files(self, report: ControlReport) -> None:
+        self.line.tell(
+            {
+                "type": "control_files.report",
+                "modules": [each.number for each in self._members.values() if each.name in report.modules],
+                "quarantined": [each.to_json() for each in report.quarantined[:_QUARANTINED_SENT]],
+                "limit": report.limit,
+                "advice": report.advice,
+            }
+        )
+
+    def _member(self, number: Any) -> Member:
+        member = self._members.get(number)
+        if member is None:
+            raise ToolError("module_stopping", "the module is stopping", retryable=True)
+        return member
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    def _begin_call(self, message: Message) -> None:
+        self._highest = max(self._highest, message["n"])
+        # in no TaskGroup: `stop` ends it, or its server does
+        task = asyncio.get_running_loop().create_task(self._carry_out(message), name=f"call:{message['tool']}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _cancel_call(self, message: Message) -> None:
+        if (context := self._running.get(message["n"])) is not None:
+            context.cut()
+
+    def _resume_call(self, message: Message) -> None:
+        """The next server wants the end of a call: what goes on ends with it, and what has ended is said now."""
+        if message["n"] in self._running:
+            return
+        if (ended := self._ended.get(message["call"])) is not None:
+            task = asyncio.get_running_loop().create_task(self._say(ended), name="call:said")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            gone = ToolError("interrupted", "its result is not kept any more; look before you repeat it")
+            head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": None}
+            self.line.tell({**head, "ok": False, "error": error_to_wire(gone)})
+
+    async def _carry_out(self, message: Message) -> None:
+        number = message["n"]
+        head = {"type": "tool.result", "id": message["call"], "n": number, "resourceId": message["resourceId"]}
+        try:
+            member = self._member(message["module"])
+            context = self._begin(member, message)
+            try:
+                result, encoded = await member.execute(context, message["tool"], arguments_of(message))
+                context.tell_held()
+                ended = EndedCall(head, result, encoded)
+            finally:
+                self._end(context)
+        except asyncio.CancelledError:
+            ended = EndedCall(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            ended = EndedCall(head, error=failure_to_wire(exc))
+        if self.line.outlives:
+            self._ended.add(ended)
+        await self._say(ended)
+
+    async def _say(self, ended: EndedCall) -> None:
+        """Say how a call ended, if there is a server to hear it: its data stand in the message as they were encoded."""
+        if not self.line.is_up:
+            return
+        if ended.result is None:
+            self.line.tell({**ended.head, "ok": False, "error": ended.error})
+            return
+        try:
+            wire = await result_to_wire(ended.result, self.line.peer.send_blob)
+            said = to_json({**ended.head, "ok": True, "result": wire})[:-2] + b',"data":' + ended.encoded + b"}}"
+            self.line.peer.send_encoded(said)
+        except ToolError as exc:  # it is too large
+            self.line.tell({**ended.head, "ok": False, "error": error_to_wire(exc)})
+        except LinkError:
+            pass  # where there is another server, that asks for it
+
+    def _begin(self, member: Member, message: Message) -> RemoteContext:
+        """A call, or a preview of one, begins; `_end` ends a call."""
+        assert self._surroundings is not None  # noqa: S101 - the server greets first
+        if "nextIndex" in message:
+            self._resources.note_next(message["chatSessionId"], message["nextIndex"])
+        resource = None
+        if "resource" in message:
+            runs = message["type"] == "tool.call"
+            resource = self._resources.take(member.name, resource_of(message["resource"]), runs=runs)
+        context = RemoteContext(self.line, message, self._surroundings.workspace, resource)
+        self._running[context.number] = context
+        return context
+
+    def _end(self, context: RemoteContext) -> None:
+        del self._running[context.number]
+        if context.resource is not None:
+            self._resources.let_go(context.resource)
+
+    async def _preview(self, message: Message) -> Any:
+        if (task := asyncio.current_task()) is not None:
+            task.set_name(f"preview:{message['tool']}")
+        try:
+            member = self._member(message["module"])
+            context = self._begin(member, message)
+            try:
+                preview = await member.preview(context, message["tool"], arguments_of(message))
+            finally:
+                context.end_preview()
+                del self._running[context.number]  # it takes nothing from the call that makes its resource
+            return {"preview": None if preview is None else preview_to_wire(preview)}
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+
+    async def _complete(self, message: Message) -> Any:
+        member = self._member(message["module"])
+        try:
+            found = await member.complete(message["tool"], message["argument"], message["begun"], message["given"])
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            return {"failed": failure_to_wire(exc)}
+        return {"values": found}
+
+    # -- resources and routes ----------------------------------------------------------------------------------
+
+    async def _release(self, message: Message) -> Any:
+        await self._resources.release_quietly(message["resourceId"])
+        return {}
+
+
+def _going_on(context: RemoteContext) -> Message:
+    return {"call": context.call_id, "n": context.number, "leftMs": context.left_ms}
+
+
+def _over(ended: EndedCall) -> Message:
+    return {"call": ended.call_id, "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
+
+
+def failure_to_wire(exc: BaseException) -> dict[str, Any]:
+    """What a module raised; what tried to end the process is said as such."""
+    if issubclass(type(exc), Exception):
+        return error_to_wire(exc)
+    exit_error = ModuleExit(reason_of(exc))
+    exit_error.__cause__ = exc
+    return error_to_wire(exit_error)
